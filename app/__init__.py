@@ -1,0 +1,1 @@
+"""Attest: the grader."""

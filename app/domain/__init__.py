@@ -1,0 +1,1 @@
+"""What the project is about, in plain Python: problems, answers, outcomes, reports."""

@@ -1,0 +1,70 @@
+"""Our own failures. A student's failure is a value (``domain.outcome``), never one of these.
+
+AttestError                    one sentence for a person; exit code 2
+├── ProblemFileError           a problem file that cannot be used, with line and column
+├── UnknownProblem             no problem of that id, no file of that name
+├── UnreadableSubmission       a file or answer that cannot be taken in at all (422)
+├── SubmissionTooLarge         over the upload limit (413)
+└── SandboxUnavailable         this host cannot isolate, or a slot was lost (retry)
+"""
+
+from dataclasses import dataclass
+
+
+class AttestError(Exception):
+    """A failure of ours or of the caller's, told in one sentence.
+
+    ``status`` is the HTTP status of the answer that carries it; ``retry`` says whether the same
+    call may succeed later without a change.
+    """
+
+    status = 500
+    retry = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file something is wrong; line and column count from 1."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.message}"
+
+
+class ProblemFileError(AttestError):
+    """A problem file that cannot be used; ``places`` holds every finding, in file order."""
+
+    status = 422
+
+    def __init__(self, places: list[Place]) -> None:
+        self.places = places
+        super().__init__("\n".join(map(str, places)))
+
+
+class UnknownProblem(AttestError):
+    """No problem of that id and no file of that name."""
+
+    status = 404
+
+
+class UnreadableSubmission(AttestError):
+    """A submission that cannot be taken in: unknown field, unreadable value, broken archive."""
+
+    status = 422
+
+
+class SubmissionTooLarge(AttestError):
+    """A submission over the upload limit."""
+
+    status = 413
+
+
+class SandboxUnavailable(AttestError):
+    """This host cannot isolate at the level asked for, or a sandbox slot was lost."""
+
+    status = 503
+    retry = True

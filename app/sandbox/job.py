@@ -1,0 +1,95 @@
+"""Everything that goes into the sandbox and everything that may come out, as values.
+
+No part of this knows what a problem is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one job may use. ``wall_s`` is for the whole job, ``case_s`` for one call."""
+
+    wall_s: float = 10.0
+    case_s: float = 2.0
+    memory_mb: int = 512
+    output_mb: int = 64  # all arrays of one answer together
+    stdout_kb: int = 64  # printed text kept, per call
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a function that the job's files define; arguments are passed by position.
+
+    ``file`` names the file whose ``entry`` is called; None takes the first file, in the job's
+    order, that defines it. Calls with different ``fork`` names never share a process. With
+    ``echo`` the arguments come back as they stand after the call.
+    """
+
+    entry: str
+    arguments: tuple[object, ...]
+    file: str | None = None
+    fork: str = ""
+    echo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submission and the calls to make on it.
+
+    ``files`` are loaded once per process, in order, as modules that are not ``__main__``; their
+    directory is the working directory. ``seed`` sets the global generators after the fork.
+    """
+
+    files: Mapping[str, bytes]
+    calls: tuple[Call, ...]
+    seed: int
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One array that came out, at ``path`` in the returned object: () the object itself,
+    (1,) the second member of a tuple, ("Z",) the member Z of a dict."""
+
+    path: tuple[str | int, ...]
+    array: NDArray[np.generic]
+    source: Literal["array", "tensor", "list", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a call gave no values. The student's failure, so a value.
+
+    ``detail`` is the student's own text (an exception's, cut at 2,000 characters), or the name
+    of the type that could not be taken; ``file`` and ``line`` point into the student's files;
+    ``limit`` is the exceeded limit with its unit, as in "2 s"; ``signal`` the number of the
+    signal that ended the process.
+    """
+
+    outcome: Outcome
+    detail: str = ""
+    error_type: str = ""
+    file: str = ""
+    line: int | None = None
+    limit: str = ""
+    signal: int | None = None
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one call gave: values, or a failure. Never both."""
+
+    values: tuple[Value, ...] = ()
+    failure: Failure | None = None
+    arguments_after: tuple[Value, ...] = ()  # with ``Call.echo``: paths begin with the position
+    stdout: str = ""  # printed during this call; the first call's also holds what loading printed
+    seconds: float = 0.0
