@@ -1,4 +1,7 @@
-"""What comes in: real arrays become float64, masks must be boolean."""
+"""What comes in: real arrays become float64, masks must be boolean, tokens must be known."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +12,8 @@ from reference.errors import ShapeError
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Tokens = npt.NDArray[np.int64]
+Weights = Mapping[str, Any]  # nested: a name leads to an array, a mapping, or a list of mappings
+Config = Mapping[str, Any]  # sizes by name
 
 
 def real(values: ArrayLike) -> Array:
@@ -29,3 +34,16 @@ def boolean(
         shapes = {name: array.shape, beside_name: beside}
         raise ShapeError(f"{name} must be boolean, not {array.dtype}", **shapes)
     return array
+
+
+def token_ids(name: str, tokens: ArrayLike, vocabulary: int) -> Tokens:
+    """``tokens`` as integers from 0 to vocabulary - 1.
+
+    A negative id would silently count from the end of the table, so it is refused like any other
+    unknown token. Raises ShapeError with the shape of the tokens and the vocabulary's size.
+    """
+    ids = np.asarray(tokens)
+    if ids.size and (ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= vocabulary):
+        rule = f"{name} must be integers from 0 to {vocabulary - 1}"
+        raise ShapeError(rule, **{name: ids.shape}, vocabulary=(vocabulary,))
+    return ids.astype(np.int64)
