@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 
 from app.domain.quotation import did_you_mean, half_width, quoted
 
@@ -148,15 +149,9 @@ def equal(
         if not points:
             raise ValueError("no points to compare at")
         return all(_agree_at(a, b, point) for point in points)
-    agreements = 0
-    for point in _random_points(a.names | b.names, seed):
-        agreed = _agree_at(a, b, point)
-        if agreed is False:
-            return False
-        agreements += agreed is True
-        if agreements == POINTS:
-            return True
-    return False
+    found = (_agree_at(a, b, point) for point in _random_points(a.names | b.names, seed))
+    agreed = list(islice((one for one in found if one is not None), POINTS))
+    return len(agreed) == POINTS and all(agreed)
 
 
 def first_wrong_axis(
