@@ -21,18 +21,16 @@ def real(values: ArrayLike) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-def boolean(
-    name: str, mask: ArrayLike, beside: tuple[int, ...], beside_name: str = "scores"
-) -> Mask:
+def boolean(name: str, mask: ArrayLike, **beside: tuple[int, ...]) -> Mask:
     """``mask`` as a boolean array; 0 and 1, or 0 and -inf, are refused.
 
     An additive mask read as a boolean one says the opposite of what it means, so nothing is
-    converted. Raises ShapeError with the mask's shape and that of the array it belongs to.
+    converted. Raises ShapeError with the mask's shape and those of the arrays ``beside`` it.
     """
     array = np.asarray(mask)
     if array.dtype != np.bool_:
-        shapes = {name: array.shape, beside_name: beside}
-        raise ShapeError(f"{name} must be boolean, not {array.dtype}", **shapes)
+        rule = f"{name} must be boolean, not {array.dtype}"
+        raise ShapeError(rule, **{name: array.shape}, **beside)
     return array
 
 

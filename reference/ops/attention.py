@@ -60,7 +60,7 @@ def cross_attention(
     Q, K, V = linear(Xq, WQ), linear(Xkv, WK), linear(Xkv, WV)
     if key_visible is None:
         return attention(Q, K, V)
-    keys = boolean("key_visible", key_visible, K.shape, "K")
+    keys = boolean("key_visible", key_visible, K=K.shape)
     if keys.ndim < 1 or keys.shape[-1] != K.shape[-2]:
         raise ShapeError("key_visible needs one entry per key", key_visible=keys.shape, K=K.shape)
     return attention(Q, K, V, keys[..., None, :])

@@ -82,7 +82,7 @@ def embed(
 
 def source_visible(src_valid: ArrayLike, x: Array, T_q: int) -> Mask:  # (B, T_q, S)
     """Real source tokens, readable by every query. Raises ShapeError unless src_valid fits x."""
-    valid = boolean("src_valid", src_valid, x.shape, "source")
+    valid = boolean("src_valid", src_valid, source=x.shape)
     if valid.shape != x.shape[:-1]:
         rule = "src_valid needs one entry per source token"
         raise ShapeError(rule, src_valid=valid.shape, source=x.shape)

@@ -44,7 +44,7 @@ def masked_loss(
     ShapeError if ``keep`` is not boolean, shapes disagree, or a kept label is no token.
     """
     logits = real(logits)
-    keep = boolean("keep", keep, logits.shape, "logits")
+    keep = boolean("keep", keep, logits=logits.shape)
     if keep.shape != logits.shape[:-1] or np.shape(labels) != keep.shape:
         rule = "logits (B, T, V) need labels and keep (B, T)"
         raise ShapeError(rule, logits=logits.shape, labels=np.shape(labels), keep=keep.shape)

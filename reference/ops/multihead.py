@@ -49,7 +49,7 @@ def visible_to_heads(visible: ArrayLike | None, q: Array) -> ArrayLike | None:
     """
     if visible is None:
         return None
-    mask = boolean("visible", visible, q.shape, "q")
+    mask = boolean("visible", visible, q=q.shape)
     return mask if mask.ndim in (0, 1, q.ndim) else np.expand_dims(mask, -3)
 
 

@@ -42,7 +42,7 @@ def hide(scores: Array, visible: ArrayLike) -> Array:
 
 def fit(visible: ArrayLike, shape: tuple[int, ...]) -> Mask:
     """``visible`` as a boolean array that broadcasts to ``shape`` without enlarging it."""
-    mask = boolean("visible", visible, shape)
+    mask = boolean("visible", visible, scores=shape)
     try:
         return np.broadcast_to(mask, shape)
     except ValueError:

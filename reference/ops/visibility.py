@@ -34,7 +34,7 @@ def padding_visible(
 
     Raises ShapeError if ``key_valid`` is not boolean.
     """
-    keys = boolean("key_valid", key_valid, (T_q,), "queries")[..., None, :]
+    keys = boolean("key_valid", key_valid, queries=(T_q,))[..., None, :]
     return np.repeat(keys, T_q, axis=-2)
 
 
@@ -48,7 +48,7 @@ def visible_from_padding(
     padding under a causal mask leaves rows that see nothing. Raises ShapeError if ``key_hidden``
     is not boolean.
     """
-    hidden = boolean("key_hidden", key_hidden, np.shape(key_hidden), "tokens")
+    hidden = boolean("key_hidden", key_hidden)
     T = hidden.shape[-1]
     visible = padding_visible(~hidden, T)
     return visible & causal_visible(T) if causal else visible
