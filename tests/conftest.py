@@ -1,8 +1,12 @@
 """What every part of the tests may ask for."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from app.errors import SandboxUnavailable
+from app.sandbox.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")
@@ -12,3 +16,14 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no ground truth on this machine: {folder} does not exist")
     return folder
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    """A real sandbox with two slots, started once."""
+    try:
+        started = Sandbox(slots=2)
+    except SandboxUnavailable as refusal:
+        pytest.skip(str(refusal))
+    with started:
+        yield started

@@ -1,0 +1,333 @@
+"""Runs a job inside the confined child: loads the student's files, makes one call after another.
+
+Nothing this process says is believed outside: from the first line of student code on it may be
+anything. What is here serves honest students, by telling precisely what went wrong.
+"""
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import os
+import random
+import sys
+import traceback
+from collections.abc import Callable
+from types import ModuleType, TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import wire
+from .results import NotTaken, TooLarge, flatten, flatten_arguments
+from .wire import CallHeader, FailureHeader, Load, Reply
+
+WORK = "/tmp/submission"  # noqa: S108 - in the job's private tmpfs
+LOADING = -1
+_HEADER_LIMIT = 1 << 30  # from the trusted side
+_OUTSIDE_MEMORY = "DefaultCPUAllocator"  # torch tells its MemoryError in a RuntimeError
+
+
+def warm_up() -> None:
+    """Import and run once what student code commonly needs. In the zygote, before any job."""
+    import site
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    for name in _COMMON_MODULES.split():
+        importlib.import_module(name)
+    site.setquit()  # exit() and quit(), which -S leaves out
+    for width in (torch.float32, torch.float64):
+        scores = torch.ones(3, 3, dtype=width)
+        torch.softmax(scores @ scores, -1).sum()
+    numbers = np.random.default_rng(0).normal(size=(3, 3))
+    np.linalg.svd(np.einsum("ij,jk->ik", numbers, numbers))
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    flatten([numbers, torch.ones(3), 1.0], 1 << 20)
+
+
+_COMMON_MODULES = """
+    abc argparse bisect cmath collections contextlib copy csv dataclasses decimal enum
+    encodings.latin_1 encodings.ascii encodings.utf_8_sig fractions functools heapq inspect io
+    itertools json linecache logging math numbers operator os pathlib pprint re statistics
+    string textwrap threading time tokenize traceback types typing unittest warnings
+    numpy.fft numpy.linalg numpy.ma numpy.polynomial numpy.random numpy.testing numpy.typing
+    torch.autograd torch.func torch.nn torch.nn.functional torch.optim
+"""
+
+
+def serve(job: int) -> None:
+    """Load the job's files and answer its calls until the other side closes."""
+    read = _reader(job)
+    load, bodies = wire.receive(read, Load, 1 << 40, _HEADER_LIMIT)
+    _seed(load.seed)
+    printed = _redirect_output(load.stdout_limit)
+    files = {name: body.tobytes() for name, body in zip(load.files, bodies, strict=True)}
+    submission = Submission(files)
+    _answer(job, Reply(LOADING, submission.load()))
+    while True:
+        printed.start_over()
+        call, arrays = wire.receive(read, CallHeader, 1 << 40, _HEADER_LIMIT)
+        reply, results = _make(call, arrays, submission, load.output_limit)
+        _flush()
+        _answer(job, reply, results)
+
+
+def _reader(descriptor: int) -> wire.Read:
+    def read(size: int) -> bytearray:
+        buffer = bytearray(size)
+        view = memoryview(buffer)
+        while view:
+            got = os.readv(descriptor, [view])
+            if not got:
+                os._exit(0)
+            view = view[got:]
+        return buffer
+
+    return read
+
+
+def _answer(descriptor: int, reply: Reply, arrays: list[wire.Array] | None = None) -> None:
+    for part in wire.parts(reply, arrays or []):
+        view = memoryview(part)
+        while view:
+            view = view[os.write(descriptor, view) :]
+
+
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+    torch.default_generator.manual_seed(seed % (1 << 63))
+
+
+# Printed text
+
+
+class _Printed(io.RawIOBase):
+    """Standard output as a memory file that swallows silently what is over the limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._left = limit
+
+    def start_over(self) -> None:
+        """Allow the whole limit again, for the next call."""
+        self._left = self._limit
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: Any) -> int:
+        length = len(text)
+        if self._left > 0:
+            try:
+                self._left -= os.write(1, text[: self._left])
+            except OSError:
+                self._left = 0  # the student filled or closed the descriptor by other means
+        return length
+
+
+def _redirect_output(limit: int) -> _Printed:
+    """Send print to the memory file at once, so that it survives a kill."""
+    raw = _Printed(limit)
+    for name in ("stdout", "stderr"):
+        stream = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding="utf-8",
+            errors="backslashreplace",
+            line_buffering=True,
+            write_through=True,
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    return raw
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the student's own object by now
+            stream.flush()
+
+
+# The student's files
+
+
+class Submission:
+    """The files as loaded modules, and what went wrong while loading."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self._files = files
+        self._modules: dict[str, ModuleType] = {}
+
+    def load(self) -> FailureHeader | None:
+        """Write all files, then load the Python ones in order; stop at the first that fails."""
+        self._write()
+        for name in self._files:
+            if not name.endswith(".py"):
+                continue
+            try:
+                self._modules[name] = _load_module(name)
+            except BaseException as error:  # noqa: BLE001 - SystemExit too is the student's
+                failure = _load_failure(name, error)
+                _flush()
+                return failure
+        _flush()
+        return None
+
+    def _write(self) -> None:
+        os.makedirs(WORK, exist_ok=True)
+        os.chdir(WORK)
+        for name, content in self._files.items():
+            if os.path.dirname(name):
+                os.makedirs(os.path.dirname(name), exist_ok=True)
+            with open(name, "wb") as file:
+                file.write(content)
+        # Last, so that a file called random.py shadows nothing. Its own imports of siblings work.
+        sys.path.append(WORK)
+
+    def find(self, entry: str, file: str | None) -> Callable[..., object] | None:
+        """The function called ``entry``, in one file or the first that defines it."""
+        names = [file] if file is not None else list(self._modules)
+        for name in names:
+            module = self._modules.get(name)
+            if module is not None and entry in vars(module):
+                found: Callable[..., object] = vars(module)[entry]
+                return found
+        return None
+
+
+def _load_module(name: str) -> ModuleType:
+    """Run one file as the module of its stem; siblings can import it unless that name is taken."""
+    stem = name[: -len(".py")].replace("/", ".")
+    path = f"{WORK}/{name}"
+    present = sys.modules.get(stem)
+    if present is not None and getattr(present, "__file__", None) == path:
+        return present  # an earlier file has imported it
+    spec = importlib.util.spec_from_file_location(stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    if present is None and stem.partition(".")[0] not in sys.stdlib_module_names:
+        sys.modules[stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+# One call
+
+
+def _make(
+    call: CallHeader, arrays: list[wire.Array], submission: Submission, output_limit: int
+) -> tuple[Reply, list[wire.Array]]:
+    function = submission.find(call.entry, call.file)
+    if function is None:
+        failure = FailureHeader("not_defined", detail=call.entry[:200], file=call.file or "")
+        return Reply(call.number, failure), []
+    arguments = [wire.decode_tree(node, arrays) for node in call.arguments]
+    try:
+        values = flatten(function(*arguments), output_limit)
+        after = flatten_arguments(arguments, output_limit) if call.echo else []
+    except NotTaken as error:
+        return Reply(call.number, FailureHeader("wrong_type", detail=str(error)[:200])), []
+    except TooLarge as error:
+        return Reply(call.number, FailureHeader("output_too_large", limit=error.limit)), []
+    except BaseException as error:  # noqa: BLE001 - SystemExit and evil ones too
+        return Reply(call.number, _call_failure(error)), []
+    results = [array for _, array in (*values, *after)]
+    headers = [wire.describe(array) for array in results]
+    found, standing = [header for header, _ in values], [header for header, _ in after]
+    return Reply(call.number, None, found, standing, headers), results
+
+
+# Failures in words
+
+
+def _call_failure(error: BaseException) -> FailureHeader:
+    file, line = _place(error)
+    if isinstance(error, SystemExit):
+        return FailureHeader(
+            "crashed",
+            detail="sys.exit() was called",
+            error_type="SystemExit",
+            file=file,
+            line=line,
+            exit_code=_exit_code(error),
+        )
+    return FailureHeader(
+        "out_of_memory" if _is_out_of_memory(error) else "raised",
+        detail=_text(error),
+        error_type=_type_name(error),
+        file=file,
+        line=line,
+    )
+
+
+def _load_failure(name: str, error: BaseException) -> FailureHeader:
+    file, line = _place(error)
+    file = file or name
+    if isinstance(error, SystemExit):
+        detail = f"{name} calls sys.exit() when it is loaded"
+        code = _exit_code(error)
+        return FailureHeader("load_error", detail, "SystemExit", file, line, exit_code=code)
+    return FailureHeader(
+        "out_of_memory" if _is_out_of_memory(error) else "load_error",
+        detail=_text(error),
+        error_type=_type_name(error),
+        file=file,
+        line=line,
+    )
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError):
+        return True
+    return type(error) is RuntimeError and _OUTSIDE_MEMORY in _text(error)
+
+
+def _exit_code(error: SystemExit) -> int:
+    """As the interpreter would exit: no code is 0, a text is printed and means 1."""
+    code = error.code
+    if code is None:
+        return 0
+    return code & 0xFF if type(code) is int else 1
+
+
+def _text(error: BaseException) -> str:
+    try:
+        # msg: without the file and line, which travel beside it
+        text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
+    except BaseException:  # noqa: BLE001 - __str__ is student code
+        return "(its text cannot be shown)"
+    return text[: wire.MAX_TEXT].encode("utf-8", "replace").decode()
+
+
+def _type_name(error: BaseException) -> str:
+    name = str(type.__getattribute__(type(error), "__name__"))
+    return name[: wire.MAX_KEY].encode("utf-8", "replace").decode()
+
+
+def _place(error: BaseException) -> tuple[str, int | None]:
+    """The innermost place in the student's own files, or no file and None."""
+    if isinstance(error, SyntaxError) and type(error.lineno) is int and error.lineno > 0:
+        file = _own_file(error.filename)
+        if file:
+            return file, error.lineno
+    return _innermost(error.__traceback__)
+
+
+def _innermost(trace: TracebackType | None) -> tuple[str, int | None]:
+    place: tuple[str, int | None] = ("", None)
+    for frame, line in traceback.walk_tb(trace):
+        file = _own_file(frame.f_code.co_filename)
+        if file and line:
+            place = (file, line)
+    return place
+
+
+def _own_file(path: object) -> str:
+    if type(path) is str and path.startswith(f"{WORK}/"):
+        return path[len(WORK) + 1 :][:1000]
+    return ""

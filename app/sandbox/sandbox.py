@@ -1,0 +1,100 @@
+"""The sandbox as the rest of the program sees it: give it a job, get an answer for every call."""
+
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from app.errors import SandboxUnavailable
+from app.sandbox import probe
+from app.sandbox.fork import SlotLost
+from app.sandbox.jailer import Jail
+from app.sandbox.job import Answer, Job
+from app.sandbox.probe import Level
+from app.sandbox.session import Session
+
+_TRIES = 2
+
+
+class Sandbox:
+    """Runs jobs in confined children of a warm process, at most ``slots`` at a time.
+
+    A context manager, safe to use from several threads. Creating one takes seconds, since torch
+    is imported inside; running a job takes milliseconds.
+
+    ``allow_level``: the weakest isolation accepted. Raises SandboxUnavailable where the host
+    offers less. ``without`` leaves out layers of ``config.Config`` and is for tests alone.
+    """
+
+    def __init__(
+        self,
+        slots: int = 1,
+        *,
+        allow_level: Level = Level.FULL,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        if slots < 1:
+            raise ValueError(f"slots is {slots}, expected at least 1")
+        self.level = probe.require(allow_level)
+        self._slots = slots
+        self._without = without
+        self._restart = threading.Lock()
+        self._closed = False
+        self._jail = Jail(self.level, slots, without)
+        self._free: queue.LifoQueue[int] = queue.LifoQueue()
+        for slot in reversed(range(slots)):
+            self._free.put(slot)
+
+    def run(self, job: Job) -> list[Answer]:
+        """One answer for each call, in order; waits for a free slot first.
+
+        Raises SandboxUnavailable if the slot was lost twice, and ValueError for a job that makes
+        no sense (a file name that leads elsewhere, an argument that cannot be sent).
+        """
+        with self._slot() as slot:
+            for tried in range(1, _TRIES + 1):
+                jail = self._jail
+                try:
+                    return Session(job, jail.controls[slot], jail.groups[slot]).run()
+                except SlotLost as loss:
+                    if self._closed:
+                        raise SandboxUnavailable("the sandbox was closed during a job") from loss
+                    if loss.jail:
+                        self._replace(jail)
+                    if tried == _TRIES:
+                        raise SandboxUnavailable(f"a job was lost twice: {loss}") from loss
+        raise AssertionError("every try returns or raises")
+
+    @contextmanager
+    def _slot(self) -> Iterator[int]:
+        slot = self._free.get()
+        try:
+            yield slot
+        finally:
+            self._free.put(slot)
+
+    def _replace(self, lost: Jail) -> None:
+        """Start a new jail, once, however many slots notice the loss."""
+        with self._restart:
+            if self._jail is lost and not self._closed:
+                lost.close()
+                self._jail = Jail(self.level, self._slots, self._without)
+
+    def close(self) -> None:
+        """End the jail; jobs still running raise SandboxUnavailable."""
+        with self._restart:
+            self._closed = True
+            self._jail.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
