@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import ClassVar, Literal, TypeGuard, Union
 
 from app.domain.expressions import (
@@ -98,6 +99,10 @@ class _SymbolicField(FieldBase):
     """Names that the answer may use; empty: those of ``sizes``, else numbers only."""
     sizes: Mapping[str, int | float] | None = None
     """Values of the names where the question fixes them; else any values are meant."""
+    where: Mapping[str, str] = dataclass_field(default_factory=dict)
+    """Further names that the answer may use, each with its formula in the names above."""
+    quantity: str = ""
+    """Name of the value in what the solution returns; empty: the field's own name."""
 
     def __post_init__(self) -> None:
         for name in self.allowed_names:
@@ -105,11 +110,13 @@ class _SymbolicField(FieldBase):
                 raise ValueError(f"{name!r} cannot name a size: expected letters, digits and _")
         if self.sizes is not None and (missing := set(self.names) - set(self.sizes)):
             raise ValueError(f"sizes gives no value for {', '.join(sorted(missing))}")
+        for formula in self.where.values():
+            parse(formula, self.allowed_names)
 
     @property
     def allowed_names(self) -> tuple[str, ...]:
         """The names that the answer may use."""
-        return self.names or tuple(self.sizes or ())
+        return (*(self.names or tuple(self.sizes or ())), *self.where)
 
 
 @dataclass(frozen=True, kw_only=True)

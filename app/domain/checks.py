@@ -1,0 +1,117 @@
+"""The named questions worth points: one class for each kind of check.
+
+A kind states its own keys here; ``grading.checks`` holds how it is judged, under the same name.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+STRICT: dict[str, object] = {"extra": "forbid", "use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckBase:
+    """The keys that every kind of check has."""
+
+    __pydantic_config__: ClassVar[dict[str, object]] = STRICT
+
+    id: str
+    points: float
+    cases: tuple[str, ...] = ()
+    """Names of case sets; all cases of each are judged. Empty in problems without cases."""
+    of: tuple[str, ...] = ()
+    """Returned names or fields, "A[0]" allowed. Empty: all of them."""
+    atol: float = 1e-9
+    """Largest accepted absolute difference, beside ``rtol`` times the expected value."""
+    rtol: float = 0.0
+    hidden: bool = False
+    """The student sees outcome and points, never place or values."""
+    requires: tuple[str, ...] = ()
+    """Checks that must pass first, else this one is not run."""
+    rows: Literal["with_visible_key"] | None = None
+    """Leave out rows of queries that see no key, by the mask that ``by`` names."""
+    by: str | None = None
+    """Name of the mask parameter, True = visible."""
+    show_expected: bool = False
+    """Show the expected value in the message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValuesCheck(CheckBase):
+    """Shape, then kind of dtype, then finite, then values, against the expected ones."""
+
+    kind: Literal["values"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeCheck(CheckBase):
+    """The shapes alone."""
+
+    kind: Literal["shape"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DtypeCheck(CheckBase):
+    """The results are there and have the expected kind of dtype; values are not looked at."""
+
+    kind: Literal["dtype"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiniteCheck(CheckBase):
+    """No NaN and no infinity."""
+
+    kind: Literal["finite"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZerosCheck(CheckBase):
+    """Weights of keys that the mask ``by`` hides are exactly 0; -0.0 passes."""
+
+    kind: Literal["zeros"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowSumsCheck(CheckBase):
+    """Rows sum to 1, or to 0 for a query that the mask ``by`` lets see nothing."""
+
+    kind: Literal["row_sums"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoLeakCheck(CheckBase):
+    """Rows of ``vary`` that a query may not see are replaced; its output must not change."""
+
+    kind: Literal["no_leak"]
+    vary: tuple[str, ...]
+    """Parameters whose rows are replaced."""
+    replacements: tuple[float, ...]
+    """Finite values of both signs, each written into whole rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputsUnchangedCheck(CheckBase):
+    """The arguments are as they were after the call."""
+
+    kind: Literal["inputs_unchanged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatableCheck(CheckBase):
+    """The same call gives the same result again, in the same process."""
+
+    kind: Literal["repeatable"]
+
+
+Check = (
+    ValuesCheck
+    | ShapeCheck
+    | DtypeCheck
+    | FiniteCheck
+    | ZerosCheck
+    | RowSumsCheck
+    | NoLeakCheck
+    | InputsUnchangedCheck
+    | RepeatableCheck
+)
+"""Any check; ``kind`` tells which."""

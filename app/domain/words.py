@@ -1,0 +1,230 @@
+"""Every sentence that a report says, in English and Simplified Chinese.
+
+A finding's key picks a template and its facts fill it. Facts can hold a student's own text; who
+shows a sentence escapes it for where it is shown.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from app.domain.outcome import Outcome
+from app.domain.run import Finding, Json
+
+Language = Literal["en", "zh"]
+
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+OUTCOMES: dict[Outcome, tuple[str, str]] = {
+    Outcome.PASSED: ("passed", "通过"),
+    Outcome.WRONG: ("wrong", "数值错误"),
+    Outcome.WRONG_SHAPE: ("wrong shape", "形状错误"),
+    Outcome.WRONG_DTYPE: ("wrong dtype", "数据类型错误"),
+    Outcome.WRONG_TYPE: ("wrong type", "返回类型错误"),
+    Outcome.NOT_FINITE: ("not finite", "含 NaN 或无穷"),
+    Outcome.RAISED: ("raised", "抛出异常"),
+    Outcome.TIMED_OUT: ("timed out", "超时"),
+    Outcome.OUT_OF_MEMORY: ("out of memory", "内存不足"),
+    Outcome.OUTPUT_TOO_LARGE: ("output too large", "输出过大"),
+    Outcome.CRASHED: ("crashed", "进程中断"),
+    Outcome.NOT_DEFINED: ("not defined", "未定义"),
+    Outcome.LOAD_ERROR: ("load error", "无法加载"),
+    Outcome.FORBIDDEN: ("forbidden", "不允许"),
+    Outcome.NOT_RUN: ("not run", "未运行"),
+    Outcome.PENDING: ("pending", "待人工评分"),
+}
+
+SENTENCES: dict[str, tuple[str, str]] = {
+    "value": (
+        "{in_case}{entry_name} is {got}; {wrong} of {total} entries of {name} {are} wrong",
+        "{in_case}{entry_name} 为 {got}；{name} 的 {total} 个元素中有 {wrong} 个不对",
+    ),
+    "not_finite": (
+        "{in_case}{entry_name} is {got}; {wrong} of {total} entries of {name} {are} wrong",
+        "{in_case}{entry_name} 为 {got}；{name} 的 {total} 个元素中有 {wrong} 个不是有限数",
+    ),
+    "shape": (
+        "{in_case}{name} has shape {got}, expected {expected}",
+        "{in_case}{name} 的形状为 {got}，应为 {expected}",
+    ),
+    "dtype": (
+        "{in_case}{name} holds {got} numbers, expected {expected}",
+        "{in_case}{name} 的元素类型为 {got}，应为 {expected}",
+    ),
+    "missing_result": (
+        "{in_case}{name} is missing: the function returned {count} result(s), expected ({listed})",
+        "{in_case}缺少 {name}：函数返回了 {count} 个结果，应返回 ({listed})",
+    ),
+    "hidden_weight": (
+        "{in_case}{entry_name} is {got}, but this key is hidden: its weight must be exactly 0",
+        "{in_case}{entry_name} 为 {got}，但该 key 已被屏蔽，权重应恰为 0",
+    ),
+    "row_sum": (
+        "{in_case}row {entry_name} sums to {got}, expected {expected}",
+        "{in_case}第 {entry_name} 行之和为 {got}，应为 {expected}",
+    ),
+    "leak": (
+        "{in_case}{entry_name} went from {before} to {after} when keys that query {row} must "
+        "not see were replaced by {replacement}",
+        "{in_case}把 query {row} 不可见的 key 换成 {replacement} 后，{entry_name} 从 {before} "
+        "变成 {after}",
+    ),
+    "changed_input": (
+        "{in_case}the function changed its argument {name}; work on a copy",
+        "{in_case}函数修改了传入的 {name}；请在副本上计算",
+    ),
+    "not_repeatable": (
+        "{in_case}the same call gave another {name} the second time",
+        "{in_case}同样的调用第二次得到的 {name} 不同",
+    ),
+    "raised": (
+        "{in_case}{error_type}: {detail}{at_line}",
+        "{in_case}{error_type}：{detail}{at_line}",
+    ),
+    "timed_out": (
+        "{in_case}the time limit of {limit} was reached",
+        "{in_case}超过时间限制 {limit}",
+    ),
+    "out_of_memory": (
+        "{in_case}the memory limit of {limit} was reached{at_line}",
+        "{in_case}超过内存限制 {limit}{at_line}",
+    ),
+    "output_too_large": (
+        "{in_case}the result is larger than {limit}",
+        "{in_case}返回结果超过 {limit}",
+    ),
+    "crashed": (
+        "{in_case}the process ended without an answer{how}",
+        "{in_case}进程未给出结果就结束了{how}",
+    ),
+    "not_defined": (
+        "your file does not define {entry}{detail_after}",
+        "你的文件没有定义 {entry}{detail_after}",
+    ),
+    "load_error": (
+        "your file could not be loaded: {error}{at_line}{how}",
+        "你的文件无法加载：{error}{at_line}{how}",
+    ),
+    "empty": ("{file} is empty", "{file} 是空文件"),
+    "wrong_type": (
+        "{in_case}the function returned {detail}, expected arrays or numbers",
+        "{in_case}函数返回了 {detail}，应返回数组或数字",
+    ),
+    "forbidden": ("{detail}{at_line}", "{detail}{at_line}"),
+    "not_run": ("{in_case}this call was not made", "{in_case}没有执行这次调用"),
+    "no_answer": ("there is no answer for {name}", "没有填写 {name}"),
+    "axis": (
+        "{name} is {got}: axis {axis} (counted from 0) is wrong",
+        "{name} 为 {got}：第 {axis} 轴（从 0 数起）不对",
+    ),
+    "axes": (
+        "{name} is {got}: it has {got_count} axes, expected {expected_count}",
+        "{name} 为 {got}：有 {got_count} 个轴，应有 {expected_count} 个",
+    ),
+    "formula": ("{name} is {got}, which is not right", "{name} 为 {got}，不对"),
+    "choice": ("{name} is {got}, which is not right", "{name} 为 {got}，不对"),
+}
+
+EXPECTED = ("; expected {expected}", "；应为 {expected}")
+NAMES_EXPECTED = frozenset({"shape", "dtype", "row_sum"})
+"""Sentences that name what was expected by themselves: it gives no answer away."""
+
+
+def outcome_word(outcome: Outcome, language: Language) -> str:
+    """The outcome in words."""
+    return OUTCOMES[outcome][LANGUAGES.index(language)]
+
+
+def sentence(finding: Finding, language: Language, *, show_expected: bool = False) -> str:
+    """The finding as one sentence; with the expected value only where ``show_expected``."""
+    which = LANGUAGES.index(language)
+    template = SENTENCES[finding.key][which]
+    if show_expected and "expected" in finding.facts and finding.key not in NAMES_EXPECTED:
+        template += EXPECTED[which]
+    return template.format_map(_Facts(finding.facts, which))
+
+
+class _Facts(dict[str, str]):
+    """The facts as text, with the phrases that are built from several of them."""
+
+    def __init__(self, facts: Mapping[str, Json], which: int) -> None:
+        super().__init__({name: _text(value) for name, value in facts.items()})
+        self.facts = facts
+        self.which = which
+
+    def __missing__(self, phrase: str) -> str:
+        return PHRASES[phrase](self.facts)[self.which]
+
+
+def _in_case(facts: Mapping[str, Json]) -> tuple[str, str]:
+    case = facts.get("case")
+    return (f"case {case}: ", f"用例 {case}：") if case else ("", "")
+
+
+def _entry_name(facts: Mapping[str, Json]) -> tuple[str, str]:
+    index = facts.get("index") or []
+    name = str(facts["name"])
+    if isinstance(index, list) and index:
+        name += f"[{', '.join(str(step) for step in index)}]"
+    return name, name
+
+
+def _are(facts: Mapping[str, Json]) -> tuple[str, str]:
+    return ("is" if facts["wrong"] == 1 else "are"), ""
+
+
+def _at_line(facts: Mapping[str, Json]) -> tuple[str, str]:
+    if not facts.get("line"):
+        return "", ""
+    return f" ({facts['file']}, line {facts['line']})", f"（{facts['file']} 第 {facts['line']} 行）"
+
+
+def _how(facts: Mapping[str, Json]) -> tuple[str, str]:
+    if facts.get("signal"):
+        return f" (signal {facts['signal']})", f"（信号 {facts['signal']}）"
+    if facts.get("exit_code") is not None:
+        return f" (exit code {facts['exit_code']})", f"（退出码 {facts['exit_code']}）"
+    detail = facts.get("detail")
+    return (f" ({detail})", f"（{detail}）") if detail and not facts.get("error_type") else ("", "")
+
+
+def _error(facts: Mapping[str, Json]) -> tuple[str, str]:
+    parts = [str(facts[name]) for name in ("error_type", "detail") if facts.get(name)]
+    text = ": ".join(parts) or "the process ended"
+    return text, "：".join(parts) or "进程结束"
+
+
+def _detail_after(facts: Mapping[str, Json]) -> tuple[str, str]:
+    detail = facts.get("detail")
+    return (f"; {detail}", f"；{detail}") if detail else ("", "")
+
+
+PHRASES: dict[str, Callable[[Mapping[str, Json]], tuple[str, str]]] = {
+    "in_case": _in_case,
+    "entry_name": _entry_name,
+    "are": _are,
+    "at_line": _at_line,
+    "how": _how,
+    "error": _error,
+    "detail_after": _detail_after,
+    "listed": lambda facts: (_listed(facts["names"]),) * 2,
+    "got_count": lambda facts: (_length(facts["got"]),) * 2,
+    "expected_count": lambda facts: (_length(facts["expected"]),) * 2,
+}
+
+
+def _listed(value: Json) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _length(value: Json) -> str:
+    return str(len(value)) if isinstance(value, list) else "1"
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return f"[{', '.join(_text(member) for member in value)}]"
+    return str(value)
