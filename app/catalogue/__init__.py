@@ -1,0 +1,1 @@
+"""Problem files: YAML in, frozen problems out, errors with line and column."""

@@ -1,0 +1,151 @@
+"""The text of one YAML file with the place of every value in it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import DuplicateKeyError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent, NodeEvent
+
+from app.errors import Place, ProblemFileError
+
+SIZE_LIMIT = 256 * 1024
+DEPTH_LIMIT = 40
+
+Location = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A parsed YAML file: ``tree`` in plain Python values, and where each came from."""
+
+    path: str
+    tree: object
+    nodes: object  # ruamel's round-trip tree, which knows lines and columns
+
+    def place(self, location: Location, message: str, *, key: bool = False) -> Place:
+        """The place of the value at ``location``, or of its key, with ``message``.
+
+        Steps that the file does not have (a union's tag, a missing key) are passed over, so the
+        nearest enclosing value is named.
+        """
+        line, column = _position(self.nodes, location, key)
+        return Place(self.path, line + 1, column + 1, message)
+
+
+def read_source(path: Path, data: bytes | None = None) -> Source:
+    """Reads ``path`` (or ``data``, naming ``path`` in errors).
+
+    Raises ProblemFileError for a file over 256 kB, text that is not UTF-8, broken YAML,
+    duplicate keys, anchors, aliases, tags and documents nested deeper than 40.
+    """
+    name = str(path)
+    data = path.read_bytes() if data is None else data
+    text = _text(name, data)
+    _refuse_aliases(name, text)
+    nodes = _load(name, text)
+    return Source(name, _plain(nodes), nodes)
+
+
+def _text(name: str, data: bytes) -> str:
+    if len(data) > SIZE_LIMIT:
+        raise _error(name, 0, 0, f"the file has {len(data)} bytes; at most {SIZE_LIMIT} are read")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n")
+        raise _error(name, line, 0, "the file is not UTF-8 text; save it as UTF-8") from error
+
+
+def _refuse_aliases(name: str, text: str) -> None:
+    # An alias can make a small file huge, and no problem needs one.
+    depth = 0
+    for event in _events(name, text):
+        if isinstance(event, AliasEvent) or (isinstance(event, NodeEvent) and event.anchor):
+            mark = event.start_mark
+            raise _error(
+                name, mark.line, mark.column, "anchors and aliases (& and *) are not allowed"
+            )
+        tag = getattr(event, "tag", None)
+        if tag:
+            mark = event.start_mark
+            raise _error(name, mark.line, mark.column, f"the tag {tag} is not allowed")
+        step = type(event).__name__
+        depth += step.endswith("StartEvent") - step.endswith("EndEvent")
+        if depth > DEPTH_LIMIT:
+            mark = event.start_mark
+            raise _error(name, mark.line, mark.column, f"nested deeper than {DEPTH_LIMIT} levels")
+
+
+def _events(name: str, text: str) -> Iterator[NodeEvent]:
+    try:
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except MarkedYAMLError as error:
+        raise _yaml_error(name, error) from error
+    except YAMLError as error:
+        raise _unreadable(name, text, error) from error
+
+
+def _load(name: str, text: str) -> object:
+    yaml = YAML(typ="rt", pure=True)
+    try:
+        return yaml.load(text)
+    except DuplicateKeyError as error:
+        mark = error.problem_mark
+        key = re.search(r'found duplicate key "(.*?)"', str(error.problem))
+        named = f"the key `{key.group(1)}`" if key else "this key"
+        raise _error(name, mark.line, mark.column, f"{named} stands here twice") from error
+    except MarkedYAMLError as error:
+        raise _yaml_error(name, error) from error
+    except (YAMLError, ValueError, TypeError) as error:
+        raise _unreadable(name, text, error) from error
+
+
+def _yaml_error(name: str, error: MarkedYAMLError) -> ProblemFileError:
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line, mark.column) if mark else (0, 0)
+    return _error(name, line, column, f"this is not YAML: {error.problem or error.context}")
+
+
+def _unreadable(name: str, text: str, error: Exception) -> ProblemFileError:
+    found = re.search(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text)
+    if found:
+        line = text.count("\n", 0, found.start())
+        return _error(name, line, 0, f"the character {found.group()!r} is not allowed in YAML")
+    return _error(name, 0, 0, f"this is not YAML: {' '.join(str(error).split())[:200]}")
+
+
+def _error(name: str, line: int, column: int, message: str) -> ProblemFileError:
+    return ProblemFileError([Place(name, line + 1, column + 1, message)])
+
+
+def _plain(node: object) -> object:
+    """The same tree without ruamel's types."""
+    if isinstance(node, dict):
+        return {_plain(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(member) for member in node]
+    for kind in (bool, int, float, str):
+        if isinstance(node, kind):
+            return kind(node)
+    return node
+
+
+def _position(node: object, location: Location, key: bool) -> tuple[int, int]:
+    line, column = (node.lc.line, node.lc.col) if hasattr(node, "lc") else (0, 0)
+    for step in location:
+        if isinstance(node, CommentedMap) and step in node:
+            line, column = node.lc.key(step) if key else node.lc.value(step)
+            key_line, key_column = node.lc.key(step)
+            if isinstance(node[step], str) and "\n" in node[step]:
+                line, column = key_line, key_column  # a block of text: name its key
+        elif isinstance(node, CommentedSeq) and isinstance(step, int) and step < len(node):
+            line, column = node.lc.item(step)
+        else:
+            continue
+        node = node[step]
+    return line, column
