@@ -1,0 +1,1 @@
+"""From a submission to a score that names the mistake. Trusted: it knows inputs and answers."""

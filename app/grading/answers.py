@@ -1,0 +1,175 @@
+"""Answer problems: each field against the solution, known wrong answers by equality."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from app.domain.answers import (
+    ExpressionField,
+    Field,
+    IntegerField,
+    MatrixField,
+    NumberField,
+    ShapeField,
+    Value,
+    parse_answers,
+)
+from app.domain.checks import Check
+from app.domain.expressions import Expression, Shape, equal, first_wrong_axis
+from app.domain.outcome import Outcome
+from app.domain.problem import Accepted, AnswerProblem, Misconception
+from app.domain.run import CheckResult, Finding
+from app.grading.code import failed
+from app.grading.compare import Question, Verdict, compare
+from app.grading.expected import expected_answers
+from app.grading.points import points_of
+from app.grading.trial import compare_part, named_parts
+
+Values = Mapping[str, Value]
+
+PRINTED_DIGITS = 6e-5
+"""A known wrong answer is recognised when it was rounded to four decimals, as students write."""
+
+
+def judge_answers(
+    problem: AnswerProblem, raw: Mapping[str, object], seed: int
+) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
+    """The result of every check, and the ids of accepted forms whose note applies.
+
+    Raises UnreadableSubmission where ``raw`` cannot be read.
+    """
+    given = parse_answers(problem.fields, raw)
+    sheet = Sheet(problem, given, expected_answers(problem), seed)
+    results, notes = [], []
+    for check in problem.checks:
+        result, form = sheet.judge(check)
+        results.append(result)
+        if form and form.note:
+            notes.append(form.id)
+    return tuple(results), tuple(dict.fromkeys(notes))
+
+
+class Sheet:
+    """One filled-in sheet beside the solution."""
+
+    def __init__(self, problem: AnswerProblem, given: Values, expected: Values, seed: int) -> None:
+        self.problem = problem
+        self.given = given
+        self.expected = expected
+        self.seed = seed
+
+    def judge(self, check: Check) -> tuple[CheckResult, Accepted | None]:
+        """The result of one check, and the accepted form by which it was judged, if any."""
+        verdict = self._first_wrong(check)
+        if verdict is None:
+            return CheckResult(id=check.id, outcome=Outcome.PASSED, points=check.points), None
+        form = next((a for a in self.problem.accepted if self._has_form(a, check)), None)
+        points = form.points.get(check.id, check.points) if form else 0.0
+        if form and points == check.points:
+            return CheckResult(id=check.id, outcome=Outcome.PASSED, points=points), form
+        result = failed(check, verdict)
+        return (
+            CheckResult(
+                id=check.id,
+                outcome=result.outcome,
+                points=points,
+                finding=result.finding,
+                evidence=result.evidence,
+                misconception=self._cause(check),
+            ),
+            form,
+        )
+
+    def _first_wrong(self, check: Check) -> Verdict | None:
+        for name, index in named_parts(check, self.problem.fields):
+            if name not in self.given:
+                return Verdict(Outcome.NOT_DEFINED, Finding(key="no_answer", facts={"name": name}))
+            field, question = self.problem.fields[name], _question(check, name)
+            verdict = _compare(
+                field, self.given[name], self.expected[name], index, question, self.seed
+            )
+            if verdict:
+                return verdict
+        return None
+
+    def _has_form(self, form: Accepted, check: Check) -> bool:
+        names = {name for name, _ in named_parts(check, self.problem.fields)}
+        stated = {k: v for k, v in (form.answers or {}).items() if k in names}
+        return bool(stated) and self._equals(stated, check.atol)
+
+    def _cause(self, check: Check) -> str | None:
+        """The one known wrong answer that the sheet equals in all the fields it states."""
+        names = {name for name, _ in named_parts(check, self.problem.fields)}
+        matching = [
+            m.id
+            for m in self.problem.misconceptions
+            if names & set(m.answers or {}) and self._is_wrong_by(m, check)
+        ]
+        return matching[0] if len(matching) == 1 else None
+
+    def _is_wrong_by(self, misconception: Misconception, check: Check) -> bool:
+        return self._equals(misconception.answers or {}, max(check.atol, PRINTED_DIGITS))
+
+    def _equals(self, stated: Mapping[str, object], atol: float) -> bool:
+        values = parse_answers(self.problem.fields, stated)
+        return all(
+            name in self.given
+            and _compare(
+                self.problem.fields[name],
+                self.given[name],
+                value,
+                (),
+                Question("", name, atol),
+                self.seed,
+            )
+            is None
+            for name, value in values.items()
+        )
+
+
+def _question(check: Check, name: str) -> Question:
+    return Question("", name, check.atol, check.rtol)
+
+
+def _compare(
+    field: Field,
+    given: Value,
+    expected: Value,
+    index: tuple[int, ...],
+    question: Question,
+    seed: int,
+) -> Verdict | None:
+    match field:
+        case MatrixField() | NumberField() | IntegerField():
+            numbers = (np.asarray(value, dtype=np.float64) for value in (given, expected))
+            student, solution = numbers
+            return compare_part(student, solution, index, question, compare)
+        case ShapeField():
+            assert isinstance(given, tuple)
+            assert isinstance(expected, tuple)
+            return _compare_shapes(field, given, expected, question, seed)  # type: ignore[arg-type]
+        case ExpressionField():
+            assert isinstance(given, Expression)
+            assert isinstance(expected, Expression)
+            same = equal(given, expected, points=points_of(field, seed))
+            return None if same else _wrong(question, "formula", str(given), str(expected))
+        case _:
+            same = given == expected
+            return None if same else _wrong(question, "choice", str(given), str(expected))
+
+
+def _compare_shapes(
+    field: ShapeField, given: Shape, expected: Shape, question: Question, seed: int
+) -> Verdict | None:
+    axis = first_wrong_axis(given, expected, points=points_of(field, seed))
+    if axis is None:
+        return None
+    got, wanted = ([str(size) for size in shape] for shape in (given, expected))
+    facts = question.facts(axis=axis, got=list(got), expected=list(wanted))
+    key = "axis" if len(got) == len(wanted) else "axes"
+    return Verdict(Outcome.WRONG, Finding(key=key, facts=facts))
+
+
+def _wrong(question: Question, key: str, got: str, expected: str) -> Verdict:
+    facts = question.facts(got=got, expected=expected)
+    return Verdict(Outcome.WRONG, Finding(key=key, facts=facts))

@@ -1,0 +1,201 @@
+"""The inputs of a run: fixed ones from the problem file, drawn ones from the run's seed."""
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.problem import CaseSet, CodeProblem, Draw, Parameter
+from app.errors import AttestError
+
+Array = NDArray[Any]
+Sizes = dict[str, int]
+
+DEFAULT_SIZES = (2, 5)  # of an axis that a case set does not mention
+DRAWS = 1000  # attempts at pairwise different sizes
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of inputs: ``name`` is unique in the run, ``case_set`` names where it came from."""
+
+    name: str
+    case_set: str
+    arguments: Mapping[str, object]
+
+
+def draw_cases(problem: CodeProblem, seed: int, extra: int = 0) -> tuple[Case, ...]:
+    """All cases of a run. The same seed gives the same inputs, whatever else the problem holds.
+
+    ``extra`` above 0 gives further draws of the sets that draw anything, for a diagnosis that
+    needs more inputs.
+    """
+    return tuple(
+        case
+        for name, case_set in problem.cases.items()
+        if not extra or _is_drawn(problem, case_set)
+        for case in _drawn(problem, name, case_set, seed, extra)
+    )
+
+
+def _is_drawn(problem: CodeProblem, case_set: CaseSet) -> bool:
+    needed = [name for name, p in problem.parameters.items() if not p.optional]
+    return any(name not in case_set.arguments for name in needed)
+
+
+def _drawn(problem: CodeProblem, name: str, case_set: CaseSet, seed: int, extra: int) -> list[Case]:
+    # The set's name enters the seed, so that adding a set changes no other set's numbers.
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode()), extra])
+    single = case_set.count == 1 and not extra
+    suffix = f"+{extra}" if extra else ""
+    return [
+        Case(
+            name if single else f"{name}{suffix}[{number}]",
+            name,
+            _arguments(problem, name, case_set, rng),
+        )
+        for number in range(case_set.count)
+    ]
+
+
+def _arguments(
+    problem: CodeProblem, name: str, case_set: CaseSet, rng: np.random.Generator
+) -> dict[str, object]:
+    sizes = _sizes(problem, name, case_set, rng)
+    return {
+        parameter: _argument(stated, case_set, parameter, sizes, rng)
+        for parameter, stated in problem.parameters.items()
+    }
+
+
+def _sizes(problem: CodeProblem, name: str, case_set: CaseSet, rng: np.random.Generator) -> Sizes:
+    known = _sizes_of_literals(problem, case_set)
+    axes = {
+        axis
+        for stated in problem.parameters.values()
+        for axis in stated.shape
+        if isinstance(axis, str) and axis != "..."
+    }
+    ranges = {a: case_set.dims.get(a, known.get(a, DEFAULT_SIZES)) for a in sorted(axes)}
+    for _ in range(DRAWS):
+        sizes = {axis: _size(allowed, rng) for axis, allowed in ranges.items()}
+        if not case_set.distinct_dims or len(set(sizes.values())) == len(sizes):
+            return sizes
+    raise AttestError(
+        f"problem {problem.id}, case {name}: no pairwise different sizes in {ranges}; "
+        "expected wider ranges in `dims`"
+    )
+
+
+def _size(allowed: int | tuple[int, int], rng: np.random.Generator) -> int:
+    if isinstance(allowed, int):
+        return allowed
+    low, high = allowed
+    return int(rng.integers(low, high + 1))
+
+
+def _sizes_of_literals(problem: CodeProblem, case_set: CaseSet) -> Sizes:
+    sizes: Sizes = {}
+    for parameter, value in case_set.arguments.items():
+        if isinstance(value, str | dict):
+            continue
+        shape = np.array(value).shape
+        named = [axis for axis in problem.parameters[parameter].shape if axis != "..."]
+        for axis, size in zip(reversed(named), reversed(shape), strict=False):
+            if isinstance(axis, str):
+                sizes[axis] = size
+    return sizes
+
+
+def _argument(
+    stated: Parameter, case_set: CaseSet, parameter: str, sizes: Sizes, rng: np.random.Generator
+) -> object:
+    given = case_set.arguments.get(parameter)
+    if given is None and stated.optional:
+        return None
+    dtype = stated.dtype if stated.dtype == "bool" else case_set.dtype or stated.dtype
+    if given is not None and not isinstance(given, str | dict):
+        array = np.array(given, dtype=dtype)
+    else:
+        array = _draw(stated, case_set, given, sizes, rng).astype(dtype)
+    return array if stated.shape else array.item()
+
+
+def _draw(
+    stated: Parameter,
+    case_set: CaseSet,
+    given: str | dict[str, object] | None,
+    sizes: Sizes,
+    rng: np.random.Generator,
+) -> Array:
+    draw = _as_draw(stated, case_set, given)
+    shape: list[int] = []
+    for axis in stated.shape:
+        if axis == "...":
+            shape.extend(draw.leading)
+        else:
+            shape.append(axis if isinstance(axis, int) else draw.sizes.get(axis, sizes[axis]))
+    numbers = GENERATORS[draw.draw](rng, tuple(shape))
+    return numbers if stated.dtype == "bool" else numbers * case_set.scale
+
+
+def _as_draw(stated: Parameter, case_set: CaseSet, given: str | dict[str, object] | None) -> Draw:
+    default = "random_with_one" if stated.dtype == "bool" else case_set.entries
+    if isinstance(given, dict):
+        return Draw(
+            draw=str(given["draw"]),
+            leading=tuple(given.get("leading", case_set.leading)),  # type: ignore[arg-type]
+            sizes=given.get("sizes", {}),  # type: ignore[arg-type]
+        )
+    return Draw(draw=given or default, leading=case_set.leading)
+
+
+def _quarters(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return rng.integers(-8, 9, shape) / 4  # exact in binary: no rounding blurs a comparison
+
+
+def _normals(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return rng.standard_normal(shape)
+
+
+def _integers(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return rng.integers(-3, 4, shape)
+
+
+def _causal(_: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    t_q, t_k = shape[-2:]
+    corner = np.tri(t_q, t_k, t_k - t_q, dtype=np.bool_)  # aligned at the bottom right
+    return np.broadcast_to(corner, shape)
+
+
+def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return rng.random(shape) < 0.5
+
+
+def _random_with_one(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """A random mask in which every query sees at least one key."""
+    forced = rng.integers(0, shape[-1], shape[:-1])
+    visible = rng.random(shape) < 0.5
+    np.put_along_axis(visible, forced[..., None], True, axis=-1)
+    return visible
+
+
+def _filled(value: bool | int) -> Callable[[np.random.Generator, tuple[int, ...]], Array]:
+    return lambda _, shape: np.full(shape, value)
+
+
+GENERATORS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
+    "quarters": _quarters,
+    "normals": _normals,
+    "integers": _integers,
+    "zeros": _filled(0),
+    "ones": _filled(1),
+    "causal": _causal,
+    "random": _random,
+    "random_with_one": _random_with_one,
+    "all": _filled(True),
+    "none": _filled(False),
+}

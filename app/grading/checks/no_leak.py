@@ -1,0 +1,120 @@
+"""A leak probe: what a query may not see is replaced, and its output must stay as it was.
+
+"Before" is the case's own call; every "after" runs in another process, so that no side can know
+of the other. Replacements are finite: with NaN or infinity right code would seem to leak, since
+0·NaN is NaN.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.checks import NoLeakCheck
+from app.domain.outcome import Outcome
+from app.domain.run import Finding
+from app.grading.calls import Calls, call
+from app.grading.cases import Case
+from app.grading.compare import Array, Question, Verdict, as_json, close, wrong_shape
+from app.grading.trial import Key, Trial, failure_verdict, missing, named_parts
+
+AFTER = "after"
+
+
+def calls(check: NoLeakCheck, entry: str, case: Case) -> Calls:
+    """One call for each distinct hidden set of a query and each replacement."""
+    return {
+        _key(check, case, hidden, replacement): call(
+            entry, _replaced(check, case, hidden, replacement), fork=AFTER
+        )
+        for hidden, _ in _hidden_sets(check, case)
+        for replacement in check.replacements
+    }
+
+
+def judge(check: NoLeakCheck, trial: Trial) -> Verdict | None:
+    before = trial.results()
+    failed = failure_verdict(before, trial)
+    if failed:
+        return failed
+    for name, _ in named_parts(check, trial.problem.returns):
+        if name not in before.arrays:
+            return missing(name, before, trial)
+        verdict = wrong_shape(
+            before.arrays[name], trial.expected[name], Question(trial.case.name, name, 0.0)
+        )
+        if verdict:
+            return verdict
+    for hidden, queries in _hidden_sets(check, trial.case):
+        for replacement in check.replacements:
+            verdict = _changed(check, trial, hidden, queries, replacement)
+            if verdict:
+                return verdict
+    return None
+
+
+def _changed(
+    check: NoLeakCheck,
+    trial: Trial,
+    hidden: NDArray[np.bool_],
+    queries: NDArray[np.bool_],
+    replacement: float,
+) -> Verdict | None:
+    before = trial.results()
+    after = trial.results(_key(check, trial.case, hidden, replacement))
+    failed = failure_verdict(after, trial)
+    if failed:
+        return failed
+    for name, _ in named_parts(check, trial.problem.returns):
+        if name not in after.arrays:
+            return missing(name, after, trial)
+        old, new = before.arrays[name], after.arrays[name]
+        question = Question(trial.case.name, name, check.atol, check.rtol)
+        verdict = wrong_shape(new, old, question)
+        if verdict:
+            return verdict
+        bad = ~close(new, old, question) & queries[:, None]
+        if bad.any():
+            return _leak(bad, old, new, question, replacement)
+    return None
+
+
+def _leak(
+    bad: NDArray[np.bool_], old: Array, new: Array, question: Question, replacement: float
+) -> Verdict:
+    index = tuple(int(axis[0]) for axis in np.nonzero(bad))
+    facts = question.facts(
+        index=list(index),
+        row=index[-2],
+        replacement=replacement,
+        before=as_json(old[index]),
+        after=as_json(new[index]),
+    )
+    return Verdict(Outcome.WRONG, Finding(key="leak", facts=facts))
+
+
+def _hidden_sets(
+    check: NoLeakCheck, case: Case
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Each distinct set of hidden keys, [T_k], with the queries that have it, [T_q]."""
+    assert check.by is not None
+    visible = np.asarray(case.arguments[check.by], dtype=np.bool_)
+    hidden = ~visible.reshape(-1, visible.shape[-1])
+    for row in np.unique(hidden, axis=0):
+        if row.any():
+            yield row, (hidden == row).all(axis=-1)
+
+
+def _replaced(
+    check: NoLeakCheck, case: Case, hidden: NDArray[np.bool_], replacement: float
+) -> dict[str, object]:
+    changed = dict(case.arguments)
+    for name in check.vary:
+        rows = np.array(case.arguments[name])
+        rows[..., hidden, :] = replacement
+        changed[name] = rows
+    return changed
+
+
+def _key(check: NoLeakCheck, case: Case, hidden: NDArray[np.bool_], replacement: float) -> Key:
+    return ("leak", check.id, case.name, hidden.tobytes().hex(), repr(replacement))

@@ -1,0 +1,37 @@
+"""The same call again: a result that depends on a hidden state or on chance is not repeatable."""
+
+from app.domain.checks import RepeatableCheck
+from app.grading.calls import Calls, call
+from app.grading.cases import Case
+from app.grading.compare import Question, Verdict, wrong_shape, wrong_where
+from app.grading.trial import Key, Trial, failure_verdict, missing, named_parts
+
+
+def again_key(case: Case) -> Key:
+    return ("again", case.name)
+
+
+def calls(_: RepeatableCheck, entry: str, case: Case) -> Calls:
+    # In the same process as the first call: there a cache that was kept shows itself.
+    return {again_key(case): call(entry, case.arguments)}
+
+
+def judge(check: RepeatableCheck, trial: Trial) -> Verdict | None:
+    first, second = trial.results(), trial.results(again_key(trial.case))
+    failed = failure_verdict(first, trial) or failure_verdict(second, trial)
+    if failed:
+        return failed
+    for name, _ in named_parts(check, trial.problem.returns):
+        for results in (first, second):
+            if name not in results.arrays:
+                return missing(name, results, trial)
+        a, b = second.arrays[name], first.arrays[name]
+        question = Question(trial.case.name, name, atol=0.0)
+        verdict = wrong_shape(a, b, question)
+        if verdict:
+            return verdict
+        differs = (a != b) & ~((a != a) & (b != b))  # NaN twice is the same result
+        verdict = wrong_where(differs, a, b, question, "not_repeatable")
+        if verdict:
+            return verdict
+    return None

@@ -1,0 +1,125 @@
+"""Code problems: the calls of a run, and what each check makes of the answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.domain.checks import Check, InputsUnchangedCheck
+from app.domain.outcome import Outcome
+from app.domain.problem import CodeProblem
+from app.domain.run import CheckResult
+from app.grading.calls import Calls, call
+from app.grading.cases import Case
+from app.grading.checks import further_calls, judge
+from app.grading.compare import Verdict
+from app.grading.expected import Expected
+from app.grading.trial import Key, Trial, base_key
+from app.sandbox.job import Answer, Job, Limits
+from app.sandbox.sandbox import Sandbox
+
+Answers = Mapping[Key, Answer]
+
+
+def cases_of(check: Check, cases: Sequence[Case]) -> list[Case]:
+    """The cases that ``check`` is judged on, in its order of case sets."""
+    return [case for name in check.cases for case in cases if case.case_set == name]
+
+
+def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
+    """Every call that the checks need, each once: cases first, then what single checks add."""
+    echoed = {
+        case.name
+        for check in problem.checks
+        if isinstance(check, InputsUnchangedCheck)
+        for case in cases_of(check, cases)
+    }
+    used = {case.name for check in problem.checks for case in cases_of(check, cases)}
+    planned = base_calls(problem, [case for case in cases if case.name in used], echo=echoed)
+    for check in problem.checks:
+        for case in cases_of(check, cases):
+            planned |= further_calls(check, problem.entry, case)
+    return planned
+
+
+def base_calls(
+    problem: CodeProblem,
+    cases: Sequence[Case],
+    *,
+    echo: set[str] | frozenset[str] = frozenset(),
+    file: str | None = None,
+) -> Calls:
+    """The case's own call, for each case; those in ``echo`` also send their arguments back."""
+    return {
+        base_key(case): call(problem.entry, case.arguments, file=file, echo=case.name in echo)
+        for case in cases
+    }
+
+
+def run_calls(
+    sandbox: Sandbox, files: Mapping[str, bytes], calls: Calls, seed: int, limits: Limits
+) -> Answers:
+    """One pass through the sandbox; every key gets its answer."""
+    job = Job(files=files, calls=tuple(calls.values()), seed=seed, limits=limits)
+    return dict(zip(calls, sandbox.run(job), strict=True))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A submission's answers to all calls of a run, beside the expected results."""
+
+    problem: CodeProblem
+    cases: Sequence[Case]
+    answers: Answers
+    expected: Expected
+
+    def trial(self, case: Case) -> Trial:
+        return Trial(self.problem, case, self.answers, self.expected[case.name])
+
+
+def judge_checks(run: Run) -> tuple[CheckResult, ...]:
+    """Every check of the problem, in order. The first failing case decides a check."""
+    results: dict[str, CheckResult] = {}
+    for check in run.problem.checks:
+        passed = all(results[name].outcome == Outcome.PASSED for name in check.requires)
+        results[check.id] = judge_check(check, run) if passed else _not_run(check)
+    return tuple(results.values())
+
+
+def judge_check(check: Check, run: Run) -> CheckResult:
+    """One check over all of its cases."""
+    for case in cases_of(check, run.cases):
+        verdict = judge(check, run.trial(case))
+        if verdict:
+            return failed(check, verdict)
+    return CheckResult(id=check.id, outcome=Outcome.PASSED, points=check.points)
+
+
+def failed(check: Check, verdict: Verdict) -> CheckResult:
+    """The result of a check that a case failed: no points."""
+    return CheckResult(
+        id=check.id,
+        outcome=verdict.outcome,
+        points=0.0,
+        finding=verdict.finding,
+        evidence=verdict.evidence,
+    )
+
+
+def _not_run(check: Check) -> CheckResult:
+    return CheckResult(id=check.id, outcome=Outcome.NOT_RUN, points=0.0)
+
+
+def printed(run: Run) -> tuple[str, str]:
+    """What the visible cases printed, and what the hidden ones did.
+
+    A case is visible if a check that is not hidden uses it.
+    """
+    visible = {
+        case.name
+        for check in run.problem.checks
+        if not check.hidden
+        for case in cases_of(check, run.cases)
+    }
+    texts: dict[bool, list[str]] = {True: [], False: []}
+    for key, answer in run.answers.items():
+        texts[key[0] == "base" and key[1] in visible].append(answer.stdout)
+    return "".join(texts[True]), "".join(texts[False])

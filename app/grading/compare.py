@@ -1,0 +1,169 @@
+"""One array against another: shape, then kind of dtype, then finite, then values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.outcome import Outcome
+from app.domain.run import Evidence, Finding, Json
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+SHOWN = 64  # rows and columns of stored evidence
+
+KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Why a check failed on one case."""
+
+    outcome: Outcome
+    finding: Finding
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared: the result ``name`` in ``case``, within ``atol + rtol * |expected|``.
+
+    ``rows`` marks the rows (all axes but the last) that count; None means all.
+    """
+
+    case: str
+    name: str
+    atol: float
+    rtol: float = 0.0
+    rows: Mask | None = None
+
+    def facts(self, **more: Json) -> dict[str, Json]:
+        return {"case": self.case, "name": self.name, **more}
+
+
+def compare(student: Array, expected: Array, question: Question) -> Verdict | None:
+    """None where the arrays agree, else the first thing that is wrong.
+
+    Shape is compared exactly: nothing broadcasts. A NaN or infinity of the student's is never
+    right where a finite value is expected.
+    """
+    return (
+        wrong_shape(student, expected, question)
+        or wrong_dtype(student, expected, question)
+        or not_finite(student, expected, question)
+        or _wrong_values(student, expected, question)
+    )
+
+
+def wrong_shape(student: Array, expected: Array, question: Question) -> Verdict | None:
+    if student.shape == expected.shape:
+        return None
+    facts = question.facts(got=list(student.shape), expected=list(expected.shape))
+    return Verdict(Outcome.WRONG_SHAPE, Finding(key="shape", facts=facts))
+
+
+def wrong_dtype(student: Array, expected: Array, question: Question) -> Verdict | None:
+    got, wanted = (KINDS.get(a.dtype.kind, a.dtype.kind) for a in (student, expected))
+    if got == wanted:
+        return None
+    facts = question.facts(got=got, expected=wanted)
+    return Verdict(Outcome.WRONG_DTYPE, Finding(key="dtype", facts=facts))
+
+
+def not_finite(student: Array, expected: Array, question: Question) -> Verdict | None:
+    bad = ~np.isfinite(student) & np.isfinite(expected) & _counted(student, question)
+    if not bad.any():
+        return None
+    index = _first(bad)
+    facts = question.facts(
+        index=list(index), got=as_json(student[index]), wrong=int(bad.sum()), total=bad.size
+    )
+    evidence = evidence_of(student, expected, bad, question)
+    return Verdict(Outcome.NOT_FINITE, Finding(key="not_finite", facts=facts), evidence)
+
+
+def _wrong_values(student: Array, expected: Array, question: Question) -> Verdict | None:
+    bad = ~close(student, expected, question) & _counted(student, question)
+    return wrong_where(bad, student, expected, question)
+
+
+def wrong_where(
+    bad: Mask, student: Array, expected: Array, question: Question, key: str = "value"
+) -> Verdict | None:
+    """A verdict on the entries that ``bad`` marks; None where it marks none."""
+    if not bad.any():
+        return None
+    index = _first(bad)
+    facts = question.facts(
+        index=list(index),
+        got=as_json(student[index]),
+        expected=as_json(expected[index]),
+        wrong=int(bad.sum()),
+        total=bad.size,
+    )
+    evidence = evidence_of(student, expected, bad, question)
+    return Verdict(Outcome.WRONG, Finding(key=key, facts=facts), evidence)
+
+
+def close(student: Array, expected: Array, question: Question) -> Mask:
+    """Entry by entry: equal within the tolerance. Written so that a NaN is never close, except
+    to a NaN that is expected."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        s, e = (_wide(array) for array in (student, expected))
+        near = np.abs(s - e) <= question.atol + question.rtol * np.abs(e)
+        return np.asarray(near | (s == e) | (np.isnan(s) & np.isnan(e)))
+
+
+def _wide(array: Array) -> Array:
+    # Differences of bool and of unsigned arrays wrap around; floats do not.
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def _counted(array: Array, question: Question) -> Mask:
+    if question.rows is None or array.ndim == 0:
+        return np.ones(array.shape, np.bool_)
+    return np.broadcast_to(question.rows[..., None], array.shape)
+
+
+def _first(bad: Mask) -> tuple[int, ...]:
+    return tuple(int(axis[0]) for axis in np.nonzero(bad)) if bad.ndim else ()
+
+
+def evidence_of(student: Array, expected: Array, bad: Mask, question: Question) -> Evidence:
+    """The matrix around the first wrong entry, as both sides have it."""
+    index = _first(bad)
+    leading = index[:-2] if bad.ndim > 2 else ()
+    cut = any(size > SHOWN for size in bad.shape[len(leading) :])
+    s, e, b = (_window(array[leading]) for array in (student, expected, bad))
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = _wide(s) - _wide(e)
+    return Evidence(
+        case=question.case,
+        name=question.name,
+        index=index,
+        student=as_json(s),
+        expected=as_json(e),
+        difference=as_json(difference),
+        wrong=as_json(b),
+        cut=cut,
+    )
+
+
+def _window(array: Array) -> Array:
+    return array[tuple(slice(SHOWN) for _ in array.shape)]
+
+
+def as_json(value: Array | np.generic | Sequence[object]) -> Json:
+    """Nested lists of JSON numbers; those that JSON lacks as "nan", "inf" and "-inf"."""
+    plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(plain, list | tuple):
+        return [as_json(member) for member in plain]
+    if isinstance(plain, complex):
+        return str(plain)
+    if isinstance(plain, float) and not np.isfinite(plain):
+        return str(plain)
+    assert plain is None or isinstance(plain, bool | int | float | str)
+    return plain

@@ -1,0 +1,86 @@
+"""Grades one submission of one problem."""
+
+import time
+from collections.abc import Sequence
+
+from app.domain.outcome import Outcome
+from app.domain.problem import AnswerProblem, CodeProblem, Problem
+from app.domain.run import CheckResult, Finding, RunResult
+from app.domain.submission import Submission
+from app.grading.answers import judge_answers
+from app.grading.cases import draw_cases
+from app.grading.code import Run, judge_checks, planned_calls, printed, run_calls
+from app.grading.diagnose import diagnose
+from app.grading.expected import expected_results, sandbox_limits
+from app.sandbox.sandbox import Sandbox
+
+
+def grade(problem: Problem, submission: Submission, sandbox: Sandbox, seed: int) -> RunResult:
+    """Inputs, sandbox, expected results, comparison, diagnosis, score: the whole of a run.
+
+    The same ``seed`` gives the same inputs and, for code that repeats itself, the same score.
+    Raises AttestError for what is our fault: a solution that fails, a lost sandbox.
+    """
+    if isinstance(problem, CodeProblem) and not submission.is_empty:
+        return grade_code(problem, submission, sandbox, seed)
+    return grade_without_code(problem, submission, seed)
+
+
+def grade_without_code(problem: Problem, submission: Submission, seed: int) -> RunResult:
+    """Grades a filled-in sheet or an empty file; nothing is run, so no sandbox is needed."""
+    began = time.monotonic()
+    notes: tuple[str, ...] = ()
+    if submission.is_empty:
+        checks = empty(problem, submission)
+    else:
+        assert isinstance(problem, AnswerProblem)
+        checks, notes = judge_answers(problem, submission.answers, seed)
+    return RunResult(
+        status="graded",
+        score=total(checks),
+        checks=checks,
+        seed=seed,
+        sandbox_level="",
+        notes=notes,
+        total_s=time.monotonic() - began,
+    )
+
+
+def grade_code(
+    problem: CodeProblem, submission: Submission, sandbox: Sandbox, seed: int
+) -> RunResult:
+    """Runs the student's code and judges what came out."""
+    began = time.monotonic()
+    cases = draw_cases(problem, seed)
+    calls = planned_calls(problem, cases)
+    answers = run_calls(sandbox, submission.files, calls, seed, sandbox_limits(problem))
+    sandbox_s = time.monotonic() - began
+    run = Run(problem, cases, answers, expected_results(problem, cases, sandbox, seed))
+    checks = diagnose(run, judge_checks(run), submission.files, sandbox, seed)
+    visible, hidden = printed(run)
+    return RunResult(
+        status="graded",
+        score=total(checks),
+        checks=checks,
+        seed=seed,
+        sandbox_level=sandbox.level,
+        printed=visible,
+        printed_hidden=hidden,
+        sandbox_s=sandbox_s,
+        total_s=time.monotonic() - began,
+    )
+
+
+def empty(problem: Problem, submission: Submission) -> tuple[CheckResult, ...]:
+    """Every check of a submission whose files hold nothing."""
+    name = ", ".join(submission.files)
+    finding = Finding(key="empty", facts={"file": name})
+    return tuple(
+        CheckResult(id=check.id, outcome=Outcome.LOAD_ERROR, points=0.0, finding=finding)
+        for check in problem.checks
+    )
+
+
+def total(checks: Sequence[CheckResult]) -> float:
+    """The points of all checks that are decided."""
+    return sum(check.points for check in checks if check.outcome != Outcome.PENDING)

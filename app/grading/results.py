@@ -1,0 +1,98 @@
+"""From what came out of the sandbox to named results."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.outcome import Outcome
+from app.domain.problem import Parameter
+from app.domain.run import Finding
+from app.grading.compare import Array
+from app.sandbox.job import Answer, Failure, Value
+
+
+@dataclass(frozen=True)
+class Results:
+    """The student's arrays by name, or why there are none. Never both."""
+
+    arrays: Mapping[str, Array]
+    count: int = 0  # how many results the function gave, for a message
+    failure: Failure | None = None
+
+
+def bind(answer: Answer, returns: Mapping[str, Parameter]) -> Results:
+    """Names the values of ``answer`` by ``returns``.
+
+    A tuple binds in order, a dict by name, a bare value to the first name. Nested lists can be
+    one array or a tuple of arrays: they are a tuple if the count fits and there are several names.
+    """
+    if answer.failure:
+        return Results({}, failure=answer.failure)
+    names = list(returns)
+    values = _spread(answer.values, len(names))
+    arrays = {}
+    for value in values:
+        name = _name(value, names)
+        if name is not None:
+            arrays[name] = _as_stated(value, returns[name])
+    return Results(arrays, count=len(values))
+
+
+def _spread(values: tuple[Value, ...], expected: int) -> tuple[Value, ...]:
+    first = values[0] if len(values) == 1 else None
+    is_list = first is not None and first.path == () and first.source == "list"
+    if not is_list or expected < 2 or first is None or len(first.array) != expected:
+        return values
+    return tuple(Value((n,), member, "list") for n, member in enumerate(first.array))
+
+
+def _name(value: Value, names: list[str]) -> str | None:
+    match value.path:
+        case ():
+            return names[0]
+        case (int(position),) if position < len(names):
+            return names[position]
+        case (str(name),) if name in names:
+            return name
+    return None
+
+
+def _as_stated(value: Value, stated: Parameter) -> Array:
+    # 1 is a fine way to write 1.0 in a list or as a number; an int array is another matter.
+    written = value.source in ("list", "number") and value.array.dtype.kind in "iu"
+    if written and stated.dtype.startswith("float"):
+        return value.array.astype(np.float64)
+    return value.array
+
+
+FAILURE_KEYS = {
+    Outcome.RAISED: "raised",
+    Outcome.TIMED_OUT: "timed_out",
+    Outcome.OUT_OF_MEMORY: "out_of_memory",
+    Outcome.OUTPUT_TOO_LARGE: "output_too_large",
+    Outcome.CRASHED: "crashed",
+    Outcome.NOT_DEFINED: "not_defined",
+    Outcome.LOAD_ERROR: "load_error",
+    Outcome.WRONG_TYPE: "wrong_type",
+    Outcome.FORBIDDEN: "forbidden",
+    Outcome.NOT_RUN: "not_run",
+}
+
+
+def finding_of(failure: Failure, case: str, entry: str) -> Finding:
+    """The facts of a call that gave no values."""
+    return Finding(
+        key=FAILURE_KEYS[failure.outcome],
+        facts={
+            "case": case,
+            "entry": entry,
+            "detail": failure.detail,
+            "error_type": failure.error_type,
+            "file": failure.file,
+            "line": failure.line,
+            "limit": failure.limit,
+            "signal": failure.signal,
+            "exit_code": failure.exit_code,
+        },
+    )

@@ -1,0 +1,1 @@
+"""What people upload, as a submission: bytes are capped before anything reads them."""
