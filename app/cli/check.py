@@ -1,0 +1,146 @@
+"""``attest check``: the proof of problem files, as a kill matrix or as JSON."""
+
+import json
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.catalogue.folder import selected_files
+from app.catalogue.problem_file import ProblemVersion, read_problem
+from app.catalogue.source import read_source
+from app.cli.sandbox import open_sandbox, slots_for_all_cores
+from app.errors import AttestError, Place, ProblemFileError
+from app.grading.prove import SEEDS, THOROUGH_SEEDS, Caught, Flaw, Proof, prove, unreached
+from app.sandbox.sandbox import Sandbox
+from app.settings import Settings
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One problem file with its proof, or with why there is none."""
+
+    path: Path
+    errors: tuple[Place, ...]
+    proof: Proof | None = None
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+
+def run(paths: list[Path], as_json: bool, thorough: bool) -> int:
+    """Proves every file. Returns 0 if all are proven, else 1."""
+    settings = Settings()
+    files = list(selected_files(paths or [settings.problems_folder]))
+    slots = min(slots_for_all_cores(), len(files))
+    seeds = THOROUGH_SEEDS if thorough else SEEDS
+    with open_sandbox(settings, slots) as sandbox, ThreadPoolExecutor(slots) as pool:
+        checked = list(pool.map(lambda path: check_file(path, sandbox, seeds), files))
+    if as_json:
+        print(json.dumps(as_object(checked), ensure_ascii=False))
+    else:
+        print("\n\n".join("\n".join(_lines(one)) for one in checked))
+        print(f"\n{_totals_line(checked)}")
+    return 0 if all(one.ok for one in checked) else 1
+
+
+def check_file(path: Path, sandbox: Sandbox, seeds: int) -> Checked:
+    """Reads and proves one file; what is wrong with the problem is a value here."""
+    try:
+        version = read_problem(path)
+        proof = prove(version.problem, sandbox, seeds)
+    except ProblemFileError as error:
+        return Checked(path, tuple(error.places))
+    except AttestError as error:
+        return Checked(path, (Place(str(path), 1, 1, str(error)),))
+    return Checked(path, tuple(_places(version, proof.flaws)), proof)
+
+
+def _places(version: ProblemVersion, flaws: Iterable[Flaw]) -> list[Place]:
+    source = read_source(Path(version.path), version.yaml)
+    return [source.place(flaw.location, flaw.message) for flaw in flaws]
+
+
+def as_object(checked: list[Checked]) -> dict[str, object]:
+    """The object of ``check --json``."""
+    rows = [row for one in checked if one.proof for row in one.proof.misconceptions.values()]
+    return {
+        "ok": all(one.ok for one in checked),
+        "problems": [_problem_object(one) for one in checked],
+        "totals": {
+            "problems": len(checked),
+            "misconceptions": len(rows),
+            "samples": 0,
+            "caught": sum(row.caught_by in row.caught for row in rows),
+            "named": sum(row.named for row in rows),
+        },
+    }
+
+
+def _problem_object(one: Checked) -> dict[str, object]:
+    proof = one.proof
+    return {
+        "id": proof.problem.id if proof else one.path.stem,
+        "path": str(one.path),
+        "ok": one.ok,
+        "errors": [
+            {"line": place.line, "column": place.column, "message": place.message}
+            for place in one.errors
+        ],
+        "checks": [check.id for check in proof.problem.checks] if proof else [],
+        "accepted": dict(proof.accepted) if proof else {},
+        "misconceptions": {
+            name: {
+                "caught_by": row.caught_by,
+                "caught": list(row.caught),
+                "named": row.named,
+                "ok": row.ok,
+            }
+            for name, row in (proof.misconceptions.items() if proof else ())
+        },
+    }
+
+
+def _lines(one: Checked) -> list[str]:
+    lines = [f"{one.path}: {'proven' if one.ok else 'NOT PROVEN'}"]
+    lines += [f"  {place}" for place in one.errors]
+    if one.proof:
+        lines += _matrix(one.proof)
+        for check in unreached(one.proof.problem, one.proof):
+            lines.append(f"  warning: no misconception reaches the check `{check.id}`")
+    return lines
+
+
+def _matrix(proof: Proof) -> list[str]:
+    """A row for each wrong answer, a column for each check: X refused, . passed; the check that
+    must refuse it stands in brackets."""
+    checks = [check.id for check in proof.problem.checks]
+    widest = max([len(name) for name in (*proof.misconceptions, *proof.accepted)], default=0)
+    columns = [f"{check:^{_column(check)}}" for check in checks]
+    lines = [" ".join([" " * (widest + 2), *columns, "named"])]
+    for name, row in proof.misconceptions.items():
+        cells = [_cell(check, row) for check in checks]
+        lines.append(" ".join([f"  {name:<{widest}}", *cells, "yes" if row.named else "NO"]))
+    for name, ok in proof.accepted.items():
+        lines.append(f"  {name:<{widest}} {'accepted' if ok else 'REFUSED'}")
+    return lines
+
+
+def _column(check: str) -> int:
+    return max(len(check), len("[X]"))
+
+
+def _cell(check: str, row: Caught) -> str:
+    mark = "X" if check in row.caught else "."
+    return f"{f'[{mark}]' if check == row.caught_by else mark:^{_column(check)}}"
+
+
+def _totals_line(checked: list[Checked]) -> str:
+    rows = [row for one in checked if one.proof for row in one.proof.misconceptions.values()]
+    proven = sum(one.ok for one in checked)
+    return (
+        f"{proven} of {len(checked)} problems proven; {len(rows)} wrong answers, "
+        f"{sum(row.caught_by in row.caught for row in rows)} caught, "
+        f"{sum(row.named for row in rows)} named"
+    )

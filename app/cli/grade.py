@@ -1,0 +1,100 @@
+"""``attest grade``: one submission, here and now."""
+
+import json
+import secrets
+import sys
+from collections import Counter
+from pathlib import Path
+
+from app.catalogue.folder import find_problem
+from app.catalogue.problem_file import ProblemVersion
+from app.cli.sandbox import open_sandbox
+from app.domain.gradescope import gradescope_results
+from app.domain.problem import CodeProblem
+from app.domain.report import Report, report_of
+from app.domain.report_text import report_text
+from app.domain.run import RunResult
+from app.domain.submission import Submission
+from app.domain.words import LANGUAGES, Language
+from app.errors import AttestError, SubmissionTooLarge, UnreadableSubmission
+from app.grading.grade import grade_code, grade_without_code
+from app.settings import Settings
+from app.uploads.read import read_files
+
+
+def run(
+    name: str,
+    paths: list[Path],
+    seed: int | None,
+    as_json: bool,
+    lang: str,
+    gradescope: Path | None,
+) -> int:
+    """Grades and prints. Returns 0 for full marks, else 1."""
+    settings = Settings()
+    language = language_of(lang)
+    version = find_problem(name, settings.problems_folder)
+    files = read_paths(paths, settings.upload_limit)
+    submission = read_files(version.problem, files)
+    result = graded(version, submission, new_seed() if seed is None else seed, settings)
+    report = report_of(version.problem, version.version, result, language=language)
+    if gradescope:
+        _write_gradescope(gradescope, version, result, language)
+    print(report.model_dump_json() if as_json else report_text(report, language), end="")
+    return 0 if report.score == report.max_score else 1
+
+
+def new_seed() -> int:
+    """A secret seed that every JSON reader keeps exactly."""
+    return secrets.randbits(48)
+
+
+def graded(
+    version: ProblemVersion, submission: Submission, seed: int, settings: Settings
+) -> RunResult:
+    """One grading in a sandbox of its own; answers need none."""
+    problem = version.problem
+    if not isinstance(problem, CodeProblem) or submission.is_empty:
+        return grade_without_code(problem, submission, seed)
+    with open_sandbox(settings) as sandbox:
+        return grade_code(problem, submission, sandbox, seed)
+
+
+def language_of(name: str) -> Language:
+    """The language called ``name``. Raises AttestError for one we do not speak."""
+    for language in LANGUAGES:
+        if language == name:
+            return language
+    raise AttestError(f"--lang is {name!r}; expected {' or '.join(LANGUAGES)}")
+
+
+def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
+    """The files' bytes by name. Raises UnreadableSubmission and SubmissionTooLarge."""
+    names = Counter(path.name for path in paths)
+    for path in paths:
+        if path.is_dir():
+            raise UnreadableSubmission(f"{path} is a folder; expected files")
+        if not path.is_file():
+            raise UnreadableSubmission(f"no such file: {path}")
+        if names[path.name] > 1:
+            raise UnreadableSubmission(f"two files are called {path.name!r}")
+    total = sum(path.stat().st_size for path in paths)
+    if total > limit:
+        raise SubmissionTooLarge(f"the submission has {total} bytes; at most {limit} are taken")
+    try:
+        return {path.name: path.read_bytes() for path in paths}
+    except OSError as error:
+        raise UnreadableSubmission(f"{error.filename} cannot be read: {error.strerror}") from error
+
+
+def _write_gradescope(
+    path: Path, version: ProblemVersion, result: RunResult, language: Language
+) -> None:
+    report: Report = report_of(
+        version.problem, version.version, result, language=language, viewer="student"
+    )
+    try:
+        path.write_text(json.dumps(gradescope_results(report), ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise AttestError(f"{path} cannot be written: {error.strerror}") from error
+    print(f"wrote {path}", file=sys.stderr)

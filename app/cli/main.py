@@ -1,0 +1,107 @@
+"""The commands, and how each of them ends.
+
+Exit codes: 0 full marks or all well, 1 less, 2 we could not do it. With ``--json`` stdout holds one
+JSON object and nothing else; everything for people goes to stderr then.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import problem_object
+from app.errors import AttestError
+
+app = typer.Typer(
+    name="attest",
+    help="Grades Transformer coursework and names the misunderstanding.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
+Language = Annotated[str, typer.Option("--lang", help="en or zh.", metavar="en|zh")]
+
+
+@app.command()
+def grade(
+    problem: Annotated[str, typer.Argument(help="A problem's id, or the path of its YAML file.")],
+    files: Annotated[list[Path], typer.Argument(help="The submission.", metavar="FILE...")],
+    seed: Annotated[int | None, typer.Option(min=0, help="Replay a run with its seed.")] = None,
+    as_json: Json = False,
+    lang: Language = "en",
+    gradescope: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Also write a Gradescope results file.")
+    ] = None,
+) -> int:
+    """Grade a submission here, without a server or a database."""
+    from app.cli import grade as command
+
+    return command.run(problem, files, seed, as_json, lang, gradescope)
+
+
+@app.command()
+def check(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Problem files or folders.")] = None,
+    as_json: Json = False,
+    thorough: Annotated[bool, typer.Option(help="More seeds for accepted variants.")] = False,
+) -> int:
+    """Prove that problems accept right work and refuse every wrong answer they know."""
+    from app.cli import check as command
+
+    return command.run(paths or [], as_json, thorough)
+
+
+@app.command()
+def schema() -> int:
+    """Print the JSON Schema of problem files."""
+    from app.cli import schema as command
+
+    return command.run()
+
+
+@app.command()
+def doctor(as_json: Json = False) -> int:
+    """Say what isolation this host allows, and what would lift it."""
+    from app.cli import doctor as command
+
+    return command.run(as_json)
+
+
+@app.command()
+def serve(
+    once: Annotated[bool, typer.Option(help="Grade the built-in submissions and end.")] = False,
+) -> int:
+    """Grade the built-in submissions and print their reports."""
+    from app.cli import serve as command
+
+    return command.run(once)
+
+
+def main() -> None:
+    """The console script: runs one command and ends the process with its exit code."""
+    try:
+        code = app(standalone_mode=False)
+    except typer.Exit as end:
+        code = end.exit_code
+    except typer.TyperException as error:
+        code = _fail(error.format_message(), 400)
+    except AttestError as error:
+        code = _fail(str(error), error.status)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _fail("interrupted", 500)
+    except BrokenPipeError:
+        code = 1
+    except Exception as error:  # noqa: BLE001 - a person gets a sentence, never our trace
+        code = _fail(f"internal error: {type(error).__name__}: {error}", 500)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"attest: {message}", file=sys.stderr)
+    if "--json" in sys.argv:
+        print(problem_object(message, status))
+    return 2

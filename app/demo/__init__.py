@@ -1,0 +1,1 @@
+"""The built-in submissions: one right, one with a well-known mistake."""
