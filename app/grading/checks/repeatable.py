@@ -3,7 +3,7 @@
 from app.domain.checks import RepeatableCheck
 from app.grading.calls import Calls, call
 from app.grading.cases import Case
-from app.grading.compare import Question, Verdict, wrong_shape, wrong_where
+from app.grading.compare import Array, Question, Verdict, wrong_shape, wrong_where
 from app.grading.trial import Key, Trial, failure_verdict, missing, named_parts
 
 
@@ -21,17 +21,20 @@ def judge(check: RepeatableCheck, trial: Trial) -> Verdict | None:
     failed = failure_verdict(first, trial) or failure_verdict(second, trial)
     if failed:
         return failed
-    for name, _ in named_parts(check, trial.problem.returns):
+    for name, _ in named_parts(check, first.arrays):
         for results in (first, second):
             if name not in results.arrays:
                 return missing(name, results, trial)
-        a, b = second.arrays[name], first.arrays[name]
-        question = Question(trial.case.name, name, atol=0.0)
-        verdict = wrong_shape(a, b, question)
-        if verdict:
-            return verdict
-        differs = (a != b) & ~((a != a) & (b != b))  # NaN twice is the same result
-        verdict = wrong_where(differs, a, b, question, "not_repeatable")
+        verdict = _differing(first.arrays[name], second.arrays[name], trial.case.name, name)
         if verdict:
             return verdict
     return None
+
+
+def _differing(first: Array, second: Array, case: str, name: str) -> Verdict | None:
+    question = Question(case, name, atol=0.0)
+    verdict = wrong_shape(second, first, question)
+    if verdict:
+        return verdict
+    differs = (second != first) & ~((second != second) & (first != first))  # NaN twice is the same
+    return wrong_where(differs, second, first, question, "not_repeatable")
