@@ -44,9 +44,12 @@ def cross_attention(
     """Queries from one sequence, keys and values from another."""
     memory = real(Xkv)
     q, k, v = Linear(WQ)(real(Xq)), Linear(WK)(memory), Linear(WV)(memory)
-    if key_visible is not None:
-        key_visible = boolean("key_visible", key_visible, keys=k.shape).unsqueeze(-2)
-    return attention(q, k, v, key_visible)
+    if key_visible is None:
+        return attention(q, k, v)
+    keys = boolean("key_visible", key_visible, keys=k.shape)
+    if keys.shape[-1:] != k.shape[-2:-1]:
+        raise ShapeError("one entry a key", key_visible=keys.shape, keys=k.shape)
+    return attention(q, k, v, keys.unsqueeze(-2))
 
 
 def masked_softmax(

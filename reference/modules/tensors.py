@@ -46,8 +46,10 @@ class Linear(nn.Linear):
 
     def __init__(self, W: Any, b: Any = None) -> None:
         W = real(W)
-        if W.ndim != 2 or (b is not None and real(b).shape != W.shape[1:]):
-            raise ShapeError("a layer is W: (in, out), b: (out,)", W=W.shape, b=real(b or 0).shape)
+        if W.ndim != 2:
+            raise ShapeError("a weight is W: (in, out)", W=W.shape)
+        if b is not None and real(b).shape != W.shape[1:]:
+            raise ShapeError("W: (in, out) needs b: (out,)", W=W.shape, b=real(b).shape)
         width_in, width_out = W.shape
         super().__init__(width_in, width_out, b is not None, device="meta", dtype=torch.float64)
         self.weight = nn.Parameter(W.detach().T.clone())

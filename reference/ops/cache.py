@@ -55,11 +55,14 @@ def block_step(
 ) -> tuple[Array, Pair]:  # (…, c, D), K and V of p + c tokens
     """One pre-norm block over the new tokens: the queries are new, the keys old and new."""
     normed = real(norm(block, 1, config["eps"])(x))
-    q, k, v = (split_heads(linear(normed, block[name]), config["H"]) for name in ("WQ", "WK", "WV"))
+    q, k, v = (
+        split_heads(linear(normed, block["W" + letter], block.get("b" + letter)), config["H"])
+        for letter in "QKV"
+    )
     if past is not None:
         k, v = np.concatenate([past[0], k], axis=-2), np.concatenate([past[1], v], axis=-2)
     _, context = attention(q, k, v, causal_visible(q.shape[-2], k.shape[-2]))
-    x = x + linear(merge_heads(context), block["WO"])
+    x = x + linear(merge_heads(context), block["WO"], block.get("bO"))
     x = x + real(feed_forward(block)(real(norm(block, 2, config["eps"])(x))))
     return x, (k, v)
 

@@ -3,12 +3,12 @@
     embedding + positions → L × (masked self-attention, FFN), pre-norm → final norm → LM head
 
 Not the Transformer of 2017: no encoder, no cross-attention, other norms. The chapter leaves
-positions open; here they are learned. No dropout, no attention biases, and the head shares
-nothing with the embedding.
+positions open; here they are learned. No dropout, and the head shares nothing with the
+embedding.
 
 Weights: ``tok`` (V, D), ``pos`` (T_max, D), ``blocks`` (L dictionaries with WQ, WK, WV, WO, W1,
-b1, W2, b2, ln1_g, ln1_b, ln2_g, ln2_b), ``lnf_g``, ``lnf_b``, ``head`` (D, V).
-Configuration: V, D, H, F, L, T_max, eps.
+b1, W2, b2, ln1_g, ln1_b, ln2_g, ln2_b, and bQ, bK, bV, bO or none of these), ``lnf_g``, ``lnf_b``,
+``head`` (D, V). Configuration: V, D, H, F, L, T_max, eps.
 """
 
 from typing import Any

@@ -2,8 +2,9 @@
 
     P[p, 2i] = sin(p / 10000^(2i/D))        P[p, 2i+1] = cos(p / 10000^(2i/D))
 
-Attention alone does not see order: permuting the tokens permutes the outputs. The chapter does
-not mention positions; a model cannot do without them.
+Attention without a mask does not see order: permuting the tokens permutes the outputs. (Under a
+causal mask each row still sees its past as a set, until a second layer reads the first.) The
+chapter does not mention positions; a model cannot do without them.
 """
 
 import numpy as np

@@ -139,6 +139,11 @@ PAIRS: dict[str, Pair] = {
         t_bias.biased_weights,
         lambda r: normal(r, (2, 3, 5), (2, 7, 5), (3, 7)),
     ),
+    "biased_weights with -inf": (
+        n_bias.biased_weights,
+        t_bias.biased_weights,
+        lambda r: [*normal(r, (2, 3, 5), (2, 7, 5)), np.where(mask(r, 3, 7), 0.5, -np.inf)],
+    ),
     "masked_loss": (
         n_loss.masked_loss,
         t_loss.masked_loss,
