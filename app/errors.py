@@ -5,6 +5,11 @@ AttestError                    one sentence for a person; exit code 2
 ├── UnknownProblem             no problem of that id, no file of that name
 ├── UnreadableSubmission       a file or answer that cannot be taken in at all (422)
 ├── SubmissionTooLarge         over the upload limit (413)
+├── NotFound                   nothing of that id, or not the asker's (404)
+├── Forbidden                  the asker's role does not allow it (403)
+├── KeyReused                  an idempotency key that came with another request (422)
+├── DatabaseUnfit              a database that this program cannot use
+├── AlreadyRunning             another process holds the lock
 └── SandboxUnavailable         this host cannot isolate, or a slot was lost (retry)
 """
 
@@ -68,3 +73,33 @@ class SandboxUnavailable(AttestError):
 
     status = 503
     retry = True
+
+
+class NotFound(AttestError):
+    """Nothing of that id, or nothing that the asker may know of."""
+
+    status = 404
+
+
+class Forbidden(AttestError):
+    """The asker's role does not allow it."""
+
+    status = 403
+
+
+class KeyReused(AttestError):
+    """An idempotency key that came before with another request."""
+
+    status = 422
+
+
+class DatabaseUnfit(AttestError):
+    """A database of another version, on a network file system, or of a kind we do not speak."""
+
+    status = 503
+
+
+class AlreadyRunning(AttestError):
+    """Another process holds the lock of this data folder."""
+
+    status = 503

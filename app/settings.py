@@ -4,9 +4,33 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
+from pydantic import BaseModel, ConfigDict
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MEGABYTE = 1024 * 1024
+
+
+class JobSettings(BaseModel):
+    """How runs are queued and tried. Times are in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    slots: int = 2
+    """Submissions that one worker grades at a time."""
+    poll_interval: float = 1.0
+    """How often a worker looks for jobs although nothing woke it."""
+    heartbeat_interval: float = 3.0
+    """How often a worker says that it is alive."""
+    stalled_after: float = 10.0
+    """A worker without a heartbeat for so long counts as gone."""
+    drain_timeout: float = 30.0
+    """How long running jobs may take to end when the worker is told to stop."""
+    max_tries: int = 3
+    """Starts of one run before it counts as errored."""
+    backoff: tuple[float, ...] = (1.0, 5.0, 30.0)
+    """Wait before each further try; the last holds for all that follow."""
+    supersede: Literal["course", "never"] = "course"
+    """"never" keeps every queued submission, whatever the course says."""
 
 
 class Settings(BaseSettings):
@@ -18,12 +42,20 @@ class Settings(BaseSettings):
 
     data: Path = Path("var")
     """Folder of everything that is kept."""
+    database_url: str | None = None
+    """SQLAlchemy URL; default a SQLite file in ``data``."""
+    host: str = "127.0.0.1"
+    """Address that the service listens on."""
+    port: int = 8000
+    """Port that the service listens on; 0 is any free one."""
     problems: Path | None = None
     """Folder of problems; default ./problems if there is one, else the shipped examples."""
     sandbox_allow_level: Literal["full", "landlock"] = "full"
     """The weakest isolation that may grade."""
     upload_limit: int = 5 * MEGABYTE
     """Bytes of one submission."""
+    jobs: JobSettings = JobSettings()
+    """Queue and worker, each as ``ATTEST_JOBS__NAME``."""
 
     @property
     def problems_folder(self) -> Path:
