@@ -153,7 +153,7 @@ def _build_root(stage: str, config: Config, trees: list[int]) -> None:
     # Source trees were opened before this hides what lay at the stage.
     options = "size=1m,mode=0755"
     syscalls.mount("tmpfs", stage, syscalls.MS_NOSUID | syscalls.MS_NODEV, options)
-    for directory in ("proc", "tmp", "old", "own/jailed"):
+    for directory in ("proc", "tmp", "old", "own"):
         os.makedirs(f"{stage}/{directory}")
     syscalls.mount("tmpfs", f"{stage}/own", syscalls.MS_NOSUID | syscalls.MS_NODEV, options)
     os.makedirs(f"{stage}/own/jailed")
@@ -185,6 +185,9 @@ def _cover(target: str) -> None:
 def _enter_root(stage: str, config: Config, config_descriptor: int) -> None:
     """As first process of the new pid namespace: make the stage the root, forget the old one."""
     _mount_proc(f"{stage}/proc")
+    # Some imports insist on a temporary directory. Taken away like /proc before any job.
+    flags = syscalls.MS_NOSUID | syscalls.MS_NODEV
+    syscalls.mount("tmpfs", f"{stage}/tmp", flags, "size=1m")  # noqa: S108 - in the jail
     os.chdir(stage)
     syscalls.pivot_root(stage, f"{stage}/old")
     os.chdir("/")
@@ -221,8 +224,8 @@ def _become_master(config: Config, config_descriptor: int) -> None:
     os.set_inheritable(config_descriptor, True)
     start = f"from jailed import zygote; zygote.main({config_descriptor})"
     python = f"{root}/{config.python}"
-    # -S: no site, so no .pth file of anybody runs and no user site is looked for.
-    command = ["python", "-s", "-S", "-c", start]
+    # -S: no site, so no .pth file runs. -P: modules are not looked for in the current directory.
+    command = ["python", "-s", "-S", "-P", "-c", start]
     os.execve(python, command, _environment(root))  # noqa: S606 - no shell is meant
 
 

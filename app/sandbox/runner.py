@@ -5,6 +5,7 @@ anything. What is here serves honest students, by telling precisely what went wr
 """
 
 import contextlib
+import faulthandler
 import importlib
 import importlib.util
 import io
@@ -43,6 +44,7 @@ def warm_up() -> None:
         torch.softmax(scores @ scores, -1).sum()
     numbers = np.random.default_rng(0).normal(size=(3, 3))
     np.linalg.svd(np.einsum("ij,jk->ik", numbers, numbers))
+    faulthandler.disable()  # some import turned it on; its dumps are not for students
     random.seed(0)
     np.random.seed(0)
     torch.manual_seed(0)
@@ -55,7 +57,7 @@ _COMMON_MODULES = """
     itertools json linecache logging math numbers operator os pathlib pprint re statistics
     string textwrap threading time tokenize traceback types typing unittest warnings
     numpy.fft numpy.linalg numpy.ma numpy.polynomial numpy.random numpy.testing numpy.typing
-    torch.autograd torch.func torch.nn torch.nn.functional torch.optim
+    torch._dynamo torch.autograd torch.func torch.nn torch.nn.functional torch.optim
 """
 
 
@@ -134,11 +136,11 @@ def _redirect_output(limit: int) -> _Printed:
     """Send print to the memory file at once, so that it survives a kill."""
     raw = _Printed(limit)
     for name in ("stdout", "stderr"):
+        # On the raw stream itself, so that no buffer holds text back from a kill.
         stream = io.TextIOWrapper(
-            io.BufferedWriter(raw),
+            raw,  # type: ignore[type-var]
             encoding="utf-8",
             errors="backslashreplace",
-            line_buffering=True,
             write_through=True,
         )
         setattr(sys, name, stream)

@@ -73,8 +73,8 @@ def _prepare(config: Config) -> Confinement:
     os.close(ruleset)
     os.close(proc)
     if full:
-        syscalls.detach("/proc")
-        syscalls.detach("/own")
+        for place in ("/proc", "/own", "/tmp"):  # noqa: S108
+            syscalls.detach(place)
     return how
 
 
