@@ -1,27 +1,29 @@
 """Which known misunderstanding a submission equals: exactly one is named, or none.
 
 A misconception is a candidate if it equals the student's results on every case of the run, NaN
-equal to NaN. While several are left, further inputs are drawn; whoever still equals the student
-then, and fails a check that the student fails, is named, if alone.
+equal to NaN, and fails a check that the student fails, with the same outcome. While several are
+left, further inputs are drawn. Misconceptions run in the sandbox like anyone's code; all of them
+share one process on the first failed case, which leaves few that need more.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.checks import Check
+from app.domain.checks import InputsUnchangedCheck
 from app.domain.outcome import Outcome
-from app.domain.problem import CodeProblem, Misconception
+from app.domain.problem import CodeProblem, Misconception, check_of
 from app.domain.run import CheckResult
 from app.grading.calls import Calls
 from app.grading.cases import Case, draw_cases
-from app.grading.checks import further_calls
-from app.grading.code import Answers, Run, base_calls, cases_of, judge_check, run_calls
+from app.grading.checks import further_calls, judge
+from app.grading.code import Run, base_calls, run_calls
 from app.grading.compare import Array, Question, close
 from app.grading.expected import sandbox_limits
 from app.grading.results import Results, bind
-from app.grading.trial import Key
+from app.grading.trial import base_key
 from app.sandbox.job import Answer
 from app.sandbox.sandbox import Sandbox
 
@@ -33,6 +35,14 @@ NO_CAUSE = frozenset(
 """Outcomes that no known misunderstanding explains."""
 
 
+@dataclass(frozen=True)
+class Failed:
+    """A failed check with the case that decided it."""
+
+    result: CheckResult
+    case: Case
+
+
 def diagnose(
     run: Run,
     results: Sequence[CheckResult],
@@ -41,89 +51,122 @@ def diagnose(
     seed: int,
 ) -> tuple[CheckResult, ...]:
     """``results`` with the one matching misconception named on each check that it fails too."""
-    failed = [r for r in results if r.outcome not in NO_CAUSE]
+    failed = _failed(run, results)
     if not failed or not run.problem.misconceptions:
         return tuple(results)
-    candidates = _equal_everywhere(run, sandbox, seed)
+    likely = _equal_on([failed[0].case], run, run.problem.misconceptions, sandbox, seed)
+    explained = {m.id: _explained(m, failed, run, sandbox, seed) for m in likely}
+    candidates = [m for m in likely if explained[m.id]]
     for extra in range(1, FURTHER_DRAWS + 1):
         if len(candidates) < 2:
             break
-        candidates = _still_equal(run.problem, candidates, files, sandbox, seed, extra)
-    named = [found for m in candidates if (found := _explained(m, failed, run, sandbox, seed))]
-    if len(named) != 1:
+        further = _answered(run, files, draw_cases(run.problem, seed, extra), sandbox, seed)
+        candidates = _equal_on(further.cases, further, candidates, sandbox, seed)
+    if len(candidates) != 1:
         return tuple(results)
-    cause, checks = named[0]
+    (cause,) = candidates
     return tuple(
-        dataclasses.replace(r, misconception=cause.id) if r.id in checks else r for r in results
+        dataclasses.replace(result, misconception=cause.id)
+        if result.id in explained[cause.id]
+        else result
+        for result in results
     )
 
 
-def _equal_everywhere(run: Run, sandbox: Sandbox, seed: int) -> list[Misconception]:
-    used = [case for case in run.cases if ("base", case.name) in run.answers]
-    return _equal(run.problem, run.problem.misconceptions, used, run.answers, sandbox, seed)
+def _failed(run: Run, results: Sequence[CheckResult]) -> list[Failed]:
+    cases = {case.name: case for case in run.cases}
+    return [
+        Failed(result, cases[str(result.finding.facts["case"])])
+        for result in results
+        if result.outcome not in NO_CAUSE and result.finding
+    ]
 
 
-def _still_equal(
-    problem: CodeProblem,
-    candidates: Sequence[Misconception],
-    files: Mapping[str, bytes],
-    sandbox: Sandbox,
-    seed: int,
-    extra: int,
-) -> list[Misconception]:
-    further = draw_cases(problem, seed, extra)
-    calls = base_calls(problem, further)
-    answers = run_calls(sandbox, files, calls, seed, sandbox_limits(problem))
-    return _equal(problem, candidates, further, answers, sandbox, seed)
+def _answered(
+    run: Run, files: Mapping[str, bytes], cases: Sequence[Case], sandbox: Sandbox, seed: int
+) -> Run:
+    """The submission's answers on further cases."""
+    calls = base_calls(run.problem, cases)
+    answers = run_calls(sandbox, files, calls, seed, sandbox_limits(run.problem))
+    return Run(run.problem, cases, answers, expected={})
 
 
-def _equal(
-    problem: CodeProblem,
-    candidates: Sequence[Misconception],
+def _equal_on(
     cases: Sequence[Case],
-    answers: Answers,
+    run: Run,
+    candidates: Sequence[Misconception],
     sandbox: Sandbox,
     seed: int,
 ) -> list[Misconception]:
-    theirs = _answers_of(problem, candidates, cases, sandbox, seed)
+    """Those of ``candidates`` that give the student's answers on all of ``cases``.
+
+    All run in one process, since staff wrote them: one fork.
+    """
+    calls: Calls = {
+        (candidate.id, *key): call
+        for candidate in candidates
+        for key, call in base_calls(run.problem, cases, file=_file(candidate)).items()
+    }
+    files = {_file(candidate): _code(candidate) for candidate in candidates}
+    limits = sandbox_limits(run.problem, len(candidates))
+    theirs = run_calls(sandbox, files, calls, seed, limits)
     return [
         candidate
         for candidate in candidates
         if all(
-            same(problem, case, answers["base", case.name], theirs[candidate.id, case.name])
+            same(run.problem, case, _own(run, case), theirs[candidate.id, *base_key(case)])
             for case in cases
         )
     ]
 
 
-def _answers_of(
-    problem: CodeProblem,
-    candidates: Sequence[Misconception],
-    cases: Sequence[Case],
-    sandbox: Sandbox,
-    seed: int,
-) -> Mapping[Key, Answer]:
-    """What each candidate returns. All run in one process, since staff wrote them: one fork."""
-    calls: Calls = {
-        (candidate.id, case.name): call
-        for candidate in candidates
-        for case, call in zip(
-            cases, base_calls(problem, cases, file=_file(candidate)).values(), strict=True
-        )
-    }
-    files = {_file(c): (c.code or "").encode() for c in candidates}
-    return run_calls(sandbox, files, calls, seed, sandbox_limits(problem, len(candidates)))
+def _own(run: Run, case: Case) -> Answer:
+    return run.answers[base_key(case)]
 
 
 def _file(misconception: Misconception) -> str:
     return f"known_{misconception.id.replace('-', '_')}.py"
 
 
+def _code(misconception: Misconception) -> bytes:
+    return (misconception.code or "").encode()
+
+
+def _explained(
+    candidate: Misconception, failed: Sequence[Failed], run: Run, sandbox: Sandbox, seed: int
+) -> set[str]:
+    """The failed checks that ``candidate`` fails with the same outcome on the same case; none if
+    it differs from the student on any case of the run."""
+    cases = [case for case in run.cases if base_key(case) in run.answers]
+    calls = _calls_on(run.problem, cases, failed)
+    limits = sandbox_limits(run.problem)
+    answers = run_calls(sandbox, {_file(candidate): _code(candidate)}, calls, seed, limits)
+    if not all(same(run.problem, c, _own(run, c), answers[base_key(c)]) for c in cases):
+        return set()
+    theirs = dataclasses.replace(run, answers=answers)
+    return {f.result.id for f in failed if _outcome(f, theirs) == f.result.outcome}
+
+
+def _calls_on(problem: CodeProblem, cases: Sequence[Case], failed: Sequence[Failed]) -> Calls:
+    """Every case's own call, and what the failed checks need on the cases that decided them."""
+    checks = [(check_of(problem, f.result.id), f.case) for f in failed]
+    echo = {case.name for check, case in checks if isinstance(check, InputsUnchangedCheck)}
+    calls = base_calls(problem, cases, echo=echo)
+    for check, case in checks:
+        calls |= further_calls(check, problem.entry, case)
+    return calls
+
+
+def _outcome(failed: Failed, run: Run) -> Outcome:
+    verdict = judge(check_of(run.problem, failed.result.id), run.trial(failed.case))
+    return verdict.outcome if verdict else Outcome.PASSED
+
+
 def same(problem: CodeProblem, case: Case, a: Answer, b: Answer) -> bool:
     """Whether two answers are one: the same outcome, or the same arrays within the tolerance."""
     first, second = bind(a, problem.returns), bind(b, problem.returns)
     if first.failure or second.failure:
-        return _outcome(first) == _outcome(second)
+        return _failure(first) == _failure(second)
     atol, rtol = _tolerance(problem, case)
     return first.arrays.keys() == second.arrays.keys() and all(
         _close(first.arrays[n], second.arrays[n], Question(case.name, n, atol, rtol))
@@ -131,7 +174,7 @@ def same(problem: CodeProblem, case: Case, a: Answer, b: Answer) -> bool:
     )
 
 
-def _outcome(results: Results) -> Outcome | None:
+def _failure(results: Results) -> Outcome | None:
     return results.failure.outcome if results.failure else None
 
 
@@ -146,28 +189,3 @@ def _tolerance(problem: CodeProblem, case: Case) -> tuple[float, float]:
         max((check.atol for check in values), default=1e-9),
         max((check.rtol for check in values), default=0.0),
     )
-
-
-def _explained(
-    candidate: Misconception,
-    failed: Sequence[CheckResult],
-    run: Run,
-    sandbox: Sandbox,
-    seed: int,
-) -> tuple[Misconception, set[str]] | None:
-    """The student's failed checks that ``candidate`` fails with the same outcome."""
-    outcomes = {result.id: result.outcome for result in failed}
-    checks = [check for check in run.problem.checks if check.id in outcomes]
-    calls = base_calls(run.problem, run.cases, echo={case.name for case in run.cases})
-    for check in checks:
-        for case in cases_of(check, run.cases):
-            calls |= further_calls(check, run.problem.entry, case)
-    files = {_file(candidate): (candidate.code or "").encode()}
-    answers = run_calls(sandbox, files, calls, seed, sandbox_limits(run.problem))
-    own = dataclasses.replace(run, answers=answers)
-    same_end = {c.id for c in checks if _judged(c, own) == outcomes[c.id]}
-    return (candidate, same_end) if same_end else None
-
-
-def _judged(check: Check, run: Run) -> Outcome:
-    return judge_check(check, run).outcome
