@@ -7,7 +7,7 @@ AttestError                    one sentence for a person; exit code 2
 ├── SubmissionTooLarge         over the upload limit (413)
 ├── NotFound                   nothing of that id, or not the asker's (404)
 ├── Forbidden                  the asker's role does not allow it (403)
-├── KeyReused                  an idempotency key that came with another request (422)
+├── InvalidRequest             a value that is impossible, or a reused idempotency key (422)
 ├── DatabaseUnfit              a database that this program cannot use
 ├── AlreadyRunning             another process holds the lock
 └── SandboxUnavailable         this host cannot isolate, or a slot was lost (retry)
@@ -87,8 +87,8 @@ class Forbidden(AttestError):
     status = 403
 
 
-class KeyReused(AttestError):
-    """An idempotency key that came before with another request."""
+class InvalidRequest(AttestError):
+    """A request that says something impossible: a value out of range, a reused key."""
 
     status = 422
 

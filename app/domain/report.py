@@ -20,8 +20,15 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class OverrideReport(_Part):
+    """Points that a person gave instead of the machine's."""
+
+    points: float
+    reason: str
+
+
 class CheckReport(_Part):
-    """One check: what came of it and where it went wrong."""
+    """One check: what came of it and where it went wrong. ``points`` count any override."""
 
     id: str
     outcome: Outcome
@@ -30,6 +37,7 @@ class CheckReport(_Part):
     message: str
     misconception: str | None
     hidden: bool
+    override: OverrideReport | None = None
 
 
 class MisconceptionReport(_Part):

@@ -76,10 +76,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}the same call gave another {name} the second time",
         "{in_case}同样的调用第二次得到的 {name} 不同",
     ),
-    "raised": (
-        "{in_case}{error_type}: {detail}{at_line}",
-        "{in_case}{error_type}：{detail}{at_line}",
-    ),
+    "raised": ("{in_case}{error}{at_line}", "{in_case}{error}{at_line}"),
     "timed_out": (
         "{in_case}the time limit of {limit} was reached",
         "{in_case}超过时间限制 {limit}",
@@ -96,10 +93,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}the process ended without an answer{how}",
         "{in_case}进程未给出结果就结束了{how}",
     ),
-    "not_defined": (
-        "your file does not define {entry}{detail_after}",
-        "你的文件没有定义 {entry}{detail_after}",
-    ),
+    "not_defined": ("your file does not define {entry}", "你的文件没有定义 {entry}"),
     "load_error": (
         "your file could not be loaded: {error}{at_line}{how}",
         "你的文件无法加载：{error}{at_line}{how}",
@@ -110,15 +104,22 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}函数返回了 {detail}，应返回数组或数字",
     ),
     "forbidden": ("{detail}{at_line}", "{detail}{at_line}"),
-    "not_run": ("{in_case}this call was not made", "{in_case}没有执行这次调用"),
+    "errored": (
+        "grading failed by our fault and costs no attempt{detail_after}",
+        "评分因我们的故障而失败，不计入提交次数{detail_after}",
+    ),
+    "not_run": (
+        "not judged, since this did not pass: {listed}",
+        "未评判，因为以下检查未通过：{listed}",
+    ),
     "no_answer": ("there is no answer for {name}", "没有填写 {name}"),
     "axis": (
         "{name} is {got}: axis {axis} (counted from 0) is wrong",
         "{name} 为 {got}：第 {axis} 轴（从 0 数起）不对",
     ),
     "axes": (
-        "{name} is {got}: it has {got_count} axes, expected {expected_count}",
-        "{name} 为 {got}：有 {got_count} 个轴，应有 {expected_count} 个",
+        "{name} is {got}: {got_count} is not the right number of axes",
+        "{name} 为 {got}：轴的个数不应为 {got_count}",
     ),
     "formula": ("{name} is {got}, which is not right", "{name} 为 {got}，不对"),
     "choice": ("{name} is {got}, which is not right", "{name} 为 {got}，不对"),
@@ -193,11 +194,6 @@ def _error(facts: Mapping[str, Json]) -> tuple[str, str]:
     return text, "：".join(parts) or "进程结束"
 
 
-def _detail_after(facts: Mapping[str, Json]) -> tuple[str, str]:
-    detail = facts.get("detail")
-    return (f"; {detail}", f"；{detail}") if detail else ("", "")
-
-
 PHRASES: dict[str, Callable[[Mapping[str, Json]], tuple[str, str]]] = {
     "in_case": _in_case,
     "entry_name": _entry_name,
@@ -205,10 +201,8 @@ PHRASES: dict[str, Callable[[Mapping[str, Json]], tuple[str, str]]] = {
     "at_line": _at_line,
     "how": _how,
     "error": _error,
-    "detail_after": _detail_after,
     "listed": lambda facts: (_listed(facts["names"]),) * 2,
     "got_count": lambda facts: (_length(facts["got"]),) * 2,
-    "expected_count": lambda facts: (_length(facts["expected"]),) * 2,
 }
 
 

@@ -1,0 +1,125 @@
+"""The queue as a table: put in, take out, look at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import delete, event, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.run import Json
+from app.jobs.bell import ring
+from app.models import Job
+from app.models.base import now
+
+INTERACTIVE = "interactive"
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What waits and since when; a job that is not due yet does not wait."""
+
+    waiting: int
+    running: int
+    oldest_waiting: datetime | None
+
+
+def enqueue(
+    session: Session,
+    name: str,
+    payload: Mapping[str, Json],
+    *,
+    queue: str = INTERACTIVE,
+    priority: int = 0,
+    run_at: datetime | None = None,
+) -> None:
+    """Adds a job in the caller's transaction; once that is committed, a worker is woken."""
+    moment = now()
+    session.add(
+        Job(
+            name=name,
+            payload=dict(payload),
+            queue=queue,
+            priority=priority,
+            run_at=run_at or moment,
+            enqueued_at=moment,
+        )
+    )
+    if not session.info.get("rings"):
+        session.info["rings"] = True
+        event.listen(session, "after_commit", _ring_after)
+
+
+def _ring_after(session: Session) -> None:
+    ring(bell_path(session))
+
+
+def bell_path(session: Session) -> Path:
+    """Where this database's worker listens."""
+    database = session.get_bind().engine.url.database
+    assert database
+    return Path(database).with_name("wake.sock")
+
+
+def live_tickets(session: Session) -> set[str]:
+    """The tickets of all jobs that will still be delivered."""
+    return {str(payload.get("ticket")) for payload in session.scalars(select(Job.payload))}
+
+
+def recover(session: Session) -> int:
+    """Makes jobs wait again that a dead worker had taken up; their number.
+
+    Only for the one process that holds the worker's lock.
+    """
+    taken = update(Job).where(Job.running).values(running=False)
+    return session.execute(taken).rowcount  # type: ignore[attr-defined, no-any-return]
+
+
+def claim(session: Session) -> Job | None:
+    """Takes up the next job that is due: the highest priority first, then the oldest.
+
+    A job that was taken up before without an end may be what ended its worker: it runs alone, so
+    that no other job shares its fate.
+    """
+    running = session.scalars(select(Job.deliveries).where(Job.running)).all()
+    if any(deliveries > 1 for deliveries in running):
+        return None
+    due = select(Job).where(~Job.running, Job.run_at <= now())
+    job = session.scalar(due.order_by(Job.priority.desc(), Job.id).limit(1))
+    if job is None or (job.deliveries and running):
+        return None
+    job.running = True
+    job.deliveries += 1
+    return job
+
+
+def finish(session: Session, job_id: int) -> None:
+    """The job is done: it is forgotten."""
+    session.execute(delete(Job).where(Job.id == job_id))
+
+
+def postpone(session: Session, job_id: int, run_at: datetime) -> None:
+    """The job is to be delivered again, from ``run_at`` on."""
+    session.execute(update(Job).where(Job.id == job_id).values(running=False, run_at=run_at))
+
+
+def next_due(session: Session) -> datetime | None:
+    """When the next job that waits is, or was, due."""
+    return session.scalar(select(func.min(Job.run_at)).where(~Job.running))
+
+
+def stats(session: Session) -> Stats:
+    """Counts of the whole queue."""
+    due = (~Job.running, Job.run_at <= now())
+    waiting, oldest = session.execute(
+        select(func.count(), func.min(Job.enqueued_at)).where(*due)
+    ).one()
+    running = session.scalar(select(func.count()).where(Job.running)) or 0
+    return Stats(waiting, running, oldest)
+
+
+def healthy(session: Session) -> bool:
+    """Whether the queue can be read."""
+    session.scalar(select(Job.id).limit(1))
+    return True

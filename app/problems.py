@@ -1,0 +1,234 @@
+"""Problems: proposed as bytes, proven by a worker, then served. Versions are only ever added."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app import audit, people
+from app.catalogue.problem_file import read_problem
+from app.domain.problem import Problem as Content
+from app.domain.run import Json
+from app.errors import NotFound, Place, ProblemFileError
+from app.jobs import enqueue
+from app.models import Assignment, Person, Problem, ProblemFile, Version
+from app.models.base import now
+from app.people import Role
+
+PROVE_PRIORITY = 1001  # before any submission: someone waits to see their problem live
+
+_contents: dict[str, Content] = {}
+
+
+@dataclass(frozen=True)
+class ProblemView:
+    """A problem that is served, as ``role`` may see it. ``content`` is its current version's."""
+
+    row: Problem
+    content: Content
+    role: Role
+
+    @property
+    def version(self) -> Version:
+        return self.row.current_version
+
+
+@dataclass(frozen=True)
+class AssignmentView:
+    """An assignment with its problems, in order of their ids."""
+
+    row: Assignment
+    problems: list[Problem]
+
+
+def content_of(version: Version) -> Content:
+    """The problem that the version's bytes state; read once per process."""
+    if version.sha256 not in _contents:
+        _contents[version.sha256] = read_problem(Path(version.path), version.yaml).problem
+    return _contents[version.sha256]
+
+
+# Reading
+
+
+def visible(session: Session, viewer: Person) -> list[AssignmentView]:
+    """The assignments of the viewer's courses that have problems, in order."""
+    courses = people.courses(session, viewer)
+    rows = session.scalars(
+        select(Problem)
+        .join(Problem.assignment)
+        .where(Assignment.course_id.in_(courses))
+        .order_by(Assignment.position, Assignment.slug, Problem.id)
+    )
+    views: dict[str, AssignmentView] = {}
+    for problem in rows:
+        view = AssignmentView(problem.assignment, [])
+        views.setdefault(problem.assignment_id, view).problems.append(problem)
+    return list(views.values())
+
+
+def find(session: Session, viewer: Person, problem_id: str) -> ProblemView:
+    """The problem as it is served now. Raises NotFound, also for who is not in its course."""
+    row = session.get(Problem, problem_id)
+    role = people.role(session, viewer, row.assignment.course_id) if row else None
+    if row is None or role is None:
+        raise NotFound(f"no problem `{problem_id}`")
+    return ProblemView(row, content_of(row.current_version), role)
+
+
+def files(session: Session) -> list[ProblemFile]:
+    """What the folder held when it was last looked at; for staff."""
+    return list(session.scalars(select(ProblemFile).order_by(ProblemFile.path)))
+
+
+def version(session: Session, version_id: str) -> Version:
+    """One version, whatever its state. Raises NotFound."""
+    found = session.get(Version, version_id)
+    if found is None:
+        raise NotFound(f"no version `{version_id}` of a problem")
+    return found
+
+
+# Proposing
+
+
+def see_file(session: Session, path: str, data: bytes, *, proven: bool = False) -> None:
+    """Takes note of a file of the folder; new or changed content is proposed.
+
+    ``path`` is relative to the folder. ``proven``: its hash stands in a proof record. A file that
+    cannot be read leaves what is served as it is, and its errors are kept for staff.
+    """
+    sha256 = hashlib.sha256(data).hexdigest()
+    file = session.get(ProblemFile, path)
+    if file is not None and file.sha256 == sha256:
+        return
+    if file is None:
+        file = ProblemFile(path=path)
+        session.add(file)
+    file.sha256, file.errors, file.seen_at = sha256, [], now()
+    try:
+        found = propose(session, data, path, None, proven=proven)
+    except ProblemFileError as error:
+        file.errors = _as_json(error.places)
+    else:
+        file.errors = found.errors
+
+
+def forget_files(session: Session, kept: Iterable[str]) -> None:
+    """Drops the errors of files that are no longer in the folder; ``kept`` are those that are.
+
+    What they stated is still served, and stays known, so that nothing changes if they come back.
+    """
+    for file in session.scalars(select(ProblemFile).where(ProblemFile.path.not_in(list(kept)))):
+        if file.errors:
+            session.delete(file)
+
+
+def propose(
+    session: Session, yaml: bytes, path: str, by: Person | None, *, proven: bool = False
+) -> Version:
+    """The version of these bytes, published at once if it was proven before, else to be proven.
+
+    ``path`` is ``ASSIGNMENT/ID.yaml``. Raises ProblemFileError with every finding.
+    """
+    found = read_problem(Path(path), yaml)
+    version = session.scalar(select(Version).where(Version.sha256 == found.sha256))
+    if version is None:
+        version = _new_version(found.problem, found.sha256, yaml, path)
+        session.add(version)
+    _contents[found.sha256] = found.problem
+    version.proposed_at, version.path = now(), path
+    version.by_id = by.id if by else None
+    session.flush()
+    if proven or version.state == "live":
+        publish(session, version.id, None)
+    else:
+        version.state, version.errors = "proving", []
+        order_proof(session, version)
+    return version
+
+
+def order_proof(session: Session, version: Version) -> None:
+    """Asks a worker to prove the version."""
+    payload = {"version_id": version.id, "ticket": version.id}
+    enqueue(session, "prove", payload, priority=PROVE_PRIORITY)
+
+
+def unproven(session: Session) -> list[Version]:
+    """The versions that wait for a proof."""
+    return list(session.scalars(select(Version).where(Version.state == "proving")))
+
+
+def _new_version(content: Content, sha256: str, yaml: bytes, path: str) -> Version:
+    moment = now()
+    return Version(
+        problem_id=content.id,
+        sha256=sha256,
+        yaml=yaml,
+        path=path,
+        title=asdict(content.title),
+        points=content.points,
+        kind=content.kind,
+        state="proving",
+        errors=[],
+        created_at=moment,
+        proposed_at=moment,
+    )
+
+
+# Publishing
+
+
+def publish(session: Session, version_id: str, proof: Mapping[str, Json] | None) -> bool:
+    """Marks a version as proven and serves it, unless a later proposal is served already.
+
+    ``proof`` is the kill matrix; None keeps what is known. Whether it is served now.
+    """
+    version = session.get_one(Version, version_id)
+    version.state, version.errors = "live", []
+    if proof is not None:
+        version.proof = dict(proof)
+    problem = session.get(Problem, version.problem_id)
+    if problem and problem.current_version.proposed_at > version.proposed_at:
+        return False
+    version.published_at = now()
+    before = problem.current_version.sha256 if problem else None
+    assignment = _assignment(session, version)
+    if problem is None:
+        problem = Problem(id=version.problem_id)
+        session.add(problem)
+    problem.assignment, problem.current_version = assignment, version
+    by = session.get(Person, version.by_id) if version.by_id else None
+    details: dict[str, Json] = {"before": before, "after": version.sha256, "path": version.path}
+    audit.write(session, by, "publish", f"problem:{problem.id}", details)
+    return True
+
+
+def refuse(session: Session, version_id: str, places: Iterable[Place]) -> None:
+    """Marks a version as not proven; what was served before is still served."""
+    version = session.get_one(Version, version_id)
+    version.state, version.errors = "refused", _as_json(places)
+    for file in session.scalars(select(ProblemFile).where(ProblemFile.sha256 == version.sha256)):
+        file.errors = version.errors
+
+
+def _assignment(session: Session, version: Version) -> Assignment:
+    course = people.default_course(session)
+    where = (Assignment.course_id == course.id, Assignment.slug == version.assignment)
+    found = session.scalar(select(Assignment).where(*where))
+    if found is None:
+        slug = version.assignment
+        found = Assignment(course_id=course.id, slug=slug, title={"en": slug, "zh": slug})
+        found.position = session.scalar(select(func.count()).select_from(Assignment)) or 0
+        session.add(found)
+    return found
+
+
+def _as_json(places: Iterable[Place]) -> list[Any]:
+    return [
+        {"line": place.line, "column": place.column, "message": place.message} for place in places
+    ]

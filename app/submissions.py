@@ -1,0 +1,372 @@
+"""Submissions: accepted in one transaction, then looked at by their author and by staff."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session, joinedload, selectinload, undefer
+
+from app import overrides, people, problems, runs
+from app.domain.problem import Problem as Content
+from app.domain.report import OverrideReport, Report, report_of
+from app.domain.run import Evidence, Finding, RunStatus
+from app.domain.submission import Submission as Work
+from app.domain.words import Language, sentence
+from app.errors import InvalidRequest, NotFound
+from app.models import (
+    Course,
+    IdempotencyKey,
+    Override,
+    Person,
+    Problem,
+    Result,
+    Run,
+    Submission,
+    SubmissionFile,
+    Version,
+)
+from app.models.base import new_id, now
+from app.people import Role
+
+PAGE_LIMIT = 100
+FINAL: tuple[RunStatus, ...] = ("graded", "needs_review", "errored", "superseded", "cancelled")
+SCORED: tuple[RunStatus, ...] = ("graded", "needs_review")
+FREE: tuple[RunStatus, ...] = ("errored", "superseded", "cancelled")  # cost no attempt
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What the sender of a submission is told at once."""
+
+    id: str
+    problem: str
+    status: RunStatus
+    attempt: int
+    sha256: str
+    received_at: datetime
+    replayed: bool = False
+
+
+@dataclass(frozen=True)
+class SubmissionView:
+    """One submission with its latest run, as ``viewer`` may see it.
+
+    ``content`` is the problem as the run's version states it. ``overrides`` are by check.
+    """
+
+    row: Submission
+    run: Run
+    content: Content
+    viewer: Literal["student", "staff"]
+    overrides: dict[str, Override]
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run's status will not change by itself any more."""
+        return self.run.status in FINAL
+
+
+@dataclass(frozen=True)
+class SubmissionLine:
+    """One line of a list of submissions."""
+
+    id: str
+    problem: str
+    person: Person
+    attempt: int
+    received_at: datetime
+    status: RunStatus
+    score: float | None
+    max_score: float
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some lines, newest first; ``next`` is the cursor of the page after this one."""
+
+    lines: list[SubmissionLine]
+    next: str | None
+
+
+# Accepting
+
+
+def accept(
+    session: Session,
+    *,
+    person: Person,
+    problem_id: str,
+    work: Work,
+    idempotency_key: str | None = None,
+    request_sha256: str | None = None,
+    supersede: bool = True,
+) -> Accepted:
+    """Stores a submission with a queued run, in the caller's transaction (T1).
+
+    Once that is committed the submission will be graded, whatever dies. The same
+    ``idempotency_key`` with the same ``request_sha256`` gives the first answer again.
+    ``supersede`` False keeps older queued runs, whatever the course says. Raises NotFound for a
+    problem that the person cannot see, and InvalidRequest for a key used for another request.
+    """
+    if idempotency_key and (known := session.get(IdempotencyKey, (person.id, idempotency_key))):
+        return _replayed(session, person, known, request_sha256)
+    problem = problems.find(session, person, problem_id).row
+    course = session.get_one(Course, problem.assignment.course_id)
+    rank = runs.rank(session, person.id)
+    if supersede and course.supersede == "queued":
+        runs.supersede(session, person.id, problem_id)
+    submission = _stored(session, person, problem, work)
+    run = runs.queue(session, submission, problem.current_version, rank)
+    if idempotency_key:
+        key = IdempotencyKey(person_id=person.id, key=idempotency_key)
+        key.request_sha256, key.submission_id = request_sha256 or "", submission.id
+        session.add(key)
+    return _accepted(submission, run)
+
+
+def _replayed(
+    session: Session, person: Person, known: IdempotencyKey, request_sha256: str | None
+) -> Accepted:
+    if known.request_sha256 != (request_sha256 or ""):
+        raise InvalidRequest(f"the Idempotency-Key {known.key!r} came before with another request")
+    view = find(session, person, known.submission_id)
+    return replace(_accepted(view.row, view.run), replayed=True)
+
+
+def _accepted(submission: Submission, run: Run) -> Accepted:
+    return Accepted(
+        id=submission.id,
+        problem=submission.problem_id,
+        status=cast(RunStatus, run.status),
+        attempt=submission.attempt,
+        sha256=submission.sha256,
+        received_at=submission.received_at,
+    )
+
+
+def _stored(session: Session, person: Person, problem: Problem, work: Work) -> Submission:
+    submission = Submission(
+        id=new_id(),
+        problem_id=problem.id,
+        course_id=problem.assignment.course_id,
+        person_id=person.id,
+        answers=json.dumps(work.answers, ensure_ascii=False) if work.answers else None,
+        text=work.text or None,
+        sha256=sha256_of(work),
+        attempt=_attempts(session, person.id, problem.id) + 1,
+        received_at=now(),
+    )
+    session.add(submission)
+    session.flush()
+    session.add_all(
+        SubmissionFile(submission_id=submission.id, position=n, name=name, data=data)
+        for n, (name, data) in enumerate(work.files.items())
+    )
+    return submission
+
+
+def _attempts(session: Session, person_id: str, problem_id: str) -> int:
+    """How many of the person's submissions count; one whose latest run costs nothing does not."""
+    counted = (
+        select(func.count())
+        .select_from(Run)
+        .join(Run.submission)
+        .where(Submission.person_id == person_id, Submission.problem_id == problem_id)
+        .where(Run.status.not_in(FREE), runs.latest(Run.submission_id))
+    )
+    return session.scalar(counted) or 0
+
+
+def sha256_of(work: Work) -> str:
+    """The hash of a single file is that of its bytes; of several, that of their list as
+    ``sha256sum`` prints it; of answers and text, that of their JSON with sorted keys."""
+    if not work.files:
+        stated = {"answers": work.answers, "text": work.text}
+        return _sha256(json.dumps(stated, sort_keys=True, ensure_ascii=False).encode())
+    if len(work.files) == 1:
+        return _sha256(next(iter(work.files.values())))
+    lines = [f"{_sha256(data)}  {name}\n" for name, data in work.files.items()]
+    return _sha256("".join(lines).encode())
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# Looking
+
+
+def find(session: Session, viewer: Person, submission_id: str) -> SubmissionView:
+    """The submission with its latest run. Raises NotFound unless it is the viewer's own or the
+    viewer is staff of its course."""
+    row = session.get(Submission, submission_id)
+    role = people.role(session, viewer, row.course_id) if row else None
+    if row is None or not _may_see(row, viewer, role):
+        raise NotFound(f"no submission `{submission_id}`")
+    run = session.scalars(
+        select(Run)
+        .where(Run.submission_id == submission_id, runs.latest(Run.submission_id))
+        .options(
+            undefer(Run.printed),
+            undefer(Run.printed_hidden),
+            joinedload(Run.version),
+            selectinload(Run.results).undefer(Result.evidence),
+        )
+    ).one()
+    own = overrides.of(session, [row.id]).get(row.id, {})
+    kind: Literal["student", "staff"] = "staff" if people.is_at_least(role, "ta") else "student"
+    return SubmissionView(row, run, problems.content_of(run.version), kind, dict(own))
+
+
+def status(session: Session, viewer: Person, submission_id: str) -> RunStatus:
+    """The latest run's status alone, cheap enough to ask for often. Raises NotFound as ``find``."""
+    found = session.execute(
+        select(Submission, Run.status)
+        .join(Run, Run.submission_id == Submission.id)
+        .where(Submission.id == submission_id, runs.latest(Submission.id))
+    ).one_or_none()
+    if found is None or not _may_see(
+        found[0], viewer, people.role(session, viewer, found[0].course_id)
+    ):
+        raise NotFound(f"no submission `{submission_id}`")
+    return cast(RunStatus, found[1])
+
+
+def _may_see(row: Submission, viewer: Person, role: Role | None) -> bool:
+    return row.person_id == viewer.id or people.is_at_least(role, "ta")
+
+
+def page(
+    session: Session,
+    viewer: Person,
+    *,
+    problem: str | None = None,
+    student: str | None = None,
+    status: str | None = None,
+    cursor: str | None = None,
+    limit: int = 50,
+) -> Page:
+    """The viewer's own submissions and those of courses they are staff of, newest first.
+
+    ``student`` is a person's id or address; ``cursor`` the ``next`` of the page before.
+    """
+    limit = max(1, min(limit, PAGE_LIMIT))
+    staffed = people.courses(session, viewer, "ta")
+    query = (
+        select(Submission, Run, Version.points)
+        .join(Run, Run.submission_id == Submission.id)
+        .join(Version, Version.id == Run.version_id)
+        .where(runs.latest(Submission.id))
+        .where(or_(Submission.person_id == viewer.id, Submission.course_id.in_(staffed)))
+    )
+    if problem:
+        query = query.where(Submission.problem_id == problem)
+    if student:
+        query = query.where(
+            Submission.person.has(or_(Person.id == student, Person.email == student.lower()))
+        )
+    if status:
+        query = query.where(Run.status == status)
+    if cursor:
+        query = query.where(Submission.id < cursor)
+    rows = session.execute(query.order_by(Submission.id.desc()).limit(limit + 1)).all()
+    lines = _lines(session, [(row[0], row[1], row[2]) for row in rows[:limit]])
+    return Page(lines, lines[-1].id if len(rows) > limit else None)
+
+
+def _lines(session: Session, rows: Sequence[tuple[Submission, Run, float]]) -> list[SubmissionLine]:
+    known = overrides.of(session, [submission.id for submission, _, _ in rows])
+    return [
+        SubmissionLine(
+            id=submission.id,
+            problem=submission.problem_id,
+            person=submission.person,
+            attempt=submission.attempt,
+            received_at=submission.received_at,
+            status=cast(RunStatus, run.status),
+            score=score(run, known.get(submission.id, {})),
+            max_score=points,
+        )
+        for submission, run, points in rows
+    ]
+
+
+def score(run: Run, own: Any) -> float | None:
+    """The machine's points with a person's in their place; None before there are any."""
+    if run.status not in SCORED or run.score is None:
+        return None
+    if not own:
+        return run.score
+    return sum(own[r.check_id].points if r.check_id in own else r.points for r in run.results)
+
+
+# Telling
+
+
+def report(
+    session: Session,
+    viewer: Person,
+    submission_id: str,
+    language: Language,
+    *,
+    revealed: bool = False,
+) -> Report:
+    """The report of the latest run, in any status. Raises NotFound as ``find`` does."""
+    return report_on(find(session, viewer, submission_id), language, revealed=revealed)
+
+
+def report_on(view: SubmissionView, language: Language, *, revealed: bool = False) -> Report:
+    """The report of a submission that was found already."""
+    run = view.run
+    began = run.started_at or run.finished_at
+    told = report_of(
+        view.content,
+        run.version.name,
+        runs.result_of(run),
+        language=language,
+        viewer=view.viewer,
+        revealed=revealed,
+        submission_id=view.row.id,
+        queued_s=(began - run.queued_at).total_seconds() if began else 0.0,
+    )
+    checks = [
+        check.model_copy(update=_overridden(view.overrides.get(check.id))) for check in told.checks
+    ]
+    warnings = [*told.warnings, *_status_words(run, view.viewer, language)]
+    changes = {"score": score(run, view.overrides), "checks": checks, "warnings": warnings}
+    return told.model_copy(update=changes)
+
+
+def _overridden(override: Override | None) -> dict[str, Any]:
+    if override is None:
+        return {}
+    told = OverrideReport(points=override.points, reason=override.reason)
+    return {"points": override.points, "override": told}
+
+
+def _status_words(run: Run, viewer: str, language: Language) -> list[str]:
+    if run.status != "errored":
+        return []
+    detail = run.error if viewer == "staff" else ""
+    return [sentence(Finding(key="errored", facts={"detail": detail}), language)]
+
+
+def evidence(view: SubmissionView, *, revealed: bool = False) -> dict[str, Evidence]:
+    """The matrices behind failed checks, by check, as the viewer may see them.
+
+    A student before reveal sees their own matrix and its wrong cells, of visible checks alone.
+    """
+    hidden = {check.id for check in view.content.checks if check.hidden}
+    found = {check.id: check.evidence for check in runs.result_of(view.run).checks}
+    known = {name: each for name, each in found.items() if each is not None}
+    if view.viewer == "staff" or revealed:
+        return known
+    return {
+        name: replace(each, expected=None, difference=None)
+        for name, each in known.items()
+        if name not in hidden
+    }
