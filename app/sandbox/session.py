@@ -98,12 +98,15 @@ class Session:
         started = time.monotonic()
         failure = self._exchange(fork, load, bodies, deadline, loading=True)[0]
         printed = self._printed(fork)
+        if self._loaded_once:
+            printed = ""
+        self._loaded_once = True
         if failure is None:
-            first, self._loaded_once = not self._loaded_once, True
-            return printed if first else ""
-        answer = Answer(failure=failure, stdout=printed, seconds=time.monotonic() - started)
+            return printed
+        seconds = time.monotonic() - started
         for index in range(len(job.calls)):
-            self._answers.setdefault(index, answer)
+            told = printed if index == 0 else ""
+            self._answers.setdefault(index, Answer(failure=failure, stdout=told, seconds=seconds))
         return ""
 
     # One call
