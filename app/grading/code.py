@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.domain.checks import Check, InputsUnchangedCheck
 from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
-from app.domain.run import CheckResult
+from app.domain.run import CheckResult, Finding
 from app.grading.calls import Calls, call
 from app.grading.cases import Case
 from app.grading.checks import further_calls, judge
@@ -17,6 +17,9 @@ from app.sandbox.job import Answer, Job, Limits
 from app.sandbox.sandbox import Sandbox
 
 Answers = Mapping[Key, Answer]
+
+PRINTED_KB = 64
+"""What is kept of the text that a whole run prints; one call may print as much."""
 
 
 def cases_of(check: Check, cases: Sequence[Case]) -> list[Case]:
@@ -80,7 +83,7 @@ def judge_checks(run: Run) -> tuple[CheckResult, ...]:
     results: dict[str, CheckResult] = {}
     for check in run.problem.checks:
         passed = all(results[name].outcome == Outcome.PASSED for name in check.requires)
-        results[check.id] = judge_check(check, run) if passed else _not_run(check)
+        results[check.id] = judge_check(check, run) if passed else _not_run(check, results)
     return tuple(results.values())
 
 
@@ -104,8 +107,10 @@ def failed(check: Check, verdict: Verdict) -> CheckResult:
     )
 
 
-def _not_run(check: Check) -> CheckResult:
-    return CheckResult(id=check.id, outcome=Outcome.NOT_RUN, points=0.0)
+def _not_run(check: Check, results: Mapping[str, CheckResult]) -> CheckResult:
+    missed = [name for name in check.requires if results[name].outcome != Outcome.PASSED]
+    finding = Finding(key="not_run", facts={"names": list(missed)})
+    return CheckResult(id=check.id, outcome=Outcome.NOT_RUN, points=0.0, finding=finding)
 
 
 def printed(run: Run) -> tuple[str, str]:
@@ -122,4 +127,12 @@ def printed(run: Run) -> tuple[str, str]:
     texts: dict[bool, list[str]] = {True: [], False: []}
     for key, answer in run.answers.items():
         texts[key[0] == "base" and key[1] in visible].append(answer.stdout)
-    return "".join(texts[True]), "".join(texts[False])
+    return _cut("".join(texts[True])), _cut("".join(texts[False]))
+
+
+def _cut(text: str) -> str:
+    data = text.encode()
+    if len(data) <= PRINTED_KB * 1000:
+        return text
+    kept = data[: PRINTED_KB * 1000].decode(errors="ignore")
+    return f"{kept}\n[output cut at {PRINTED_KB} kB]\n"

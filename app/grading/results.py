@@ -76,7 +76,6 @@ FAILURE_KEYS = {
     Outcome.LOAD_ERROR: "load_error",
     Outcome.WRONG_TYPE: "wrong_type",
     Outcome.FORBIDDEN: "forbidden",
-    Outcome.NOT_RUN: "not_run",
 }
 
 
