@@ -42,7 +42,7 @@ class Group:
     def create(cls) -> Self | None:
         """A new group below this process's own; None where that is not permitted."""
         name = f"attest-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        parents = _own_directories()
+        parents = own_directories()
         made: list[Path] = []
         try:
             for parent in dict.fromkeys(parents):
@@ -92,7 +92,7 @@ class Group:
                     time.sleep(0.05)
 
 
-def _own_directories() -> list[Path]:
+def own_directories() -> list[Path]:
     """This process's memory and pids directories: two in v1, one and the same in v2, or none."""
     found: dict[str, Path] = {}
     for line in Path("/proc/self/cgroup").read_text().splitlines():
