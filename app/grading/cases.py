@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.axes import ELLIPSIS, Range, is_fixed, size_ranges
 from app.domain.problem import CaseSet, CodeProblem, Draw, Parameter
 from app.errors import AttestError
 
 Array = NDArray[Any]
 Sizes = dict[str, int]
 
-DEFAULT_SIZES = (2, 5)  # of an axis that a case set does not mention
 DRAWS = 1000  # attempts at pairwise different sizes
 
 
@@ -72,17 +72,12 @@ def _arguments(
 
 
 def _sizes(problem: CodeProblem, name: str, case_set: CaseSet, rng: np.random.Generator) -> Sizes:
-    known = _sizes_of_literals(problem, case_set)
-    axes = {
-        axis
-        for stated in problem.parameters.values()
-        for axis in stated.shape
-        if isinstance(axis, str) and axis != "..."
-    }
-    ranges = {a: case_set.dims.get(a, known.get(a, DEFAULT_SIZES)) for a in sorted(axes)}
+    ranges = size_ranges(problem, case_set)
+    if not case_set.distinct_dims:
+        return {axis: _size(allowed, rng) for axis, allowed in ranges.items()}
     for _ in range(DRAWS):
-        sizes = {axis: _size(allowed, rng) for axis, allowed in ranges.items()}
-        if not case_set.distinct_dims or len(set(sizes.values())) == len(sizes):
+        sizes = _distinct_sizes(ranges, rng)
+        if sizes is not None:
             return sizes
     raise AttestError(
         f"problem {problem.id}, case {name}: no pairwise different sizes in {ranges}; "
@@ -90,23 +85,20 @@ def _sizes(problem: CodeProblem, name: str, case_set: CaseSet, rng: np.random.Ge
     )
 
 
-def _size(allowed: int | tuple[int, int], rng: np.random.Generator) -> int:
-    if isinstance(allowed, int):
-        return allowed
+def _size(allowed: Range, rng: np.random.Generator) -> int:
     low, high = allowed
     return int(rng.integers(low, high + 1))
 
 
-def _sizes_of_literals(problem: CodeProblem, case_set: CaseSet) -> Sizes:
+def _distinct_sizes(ranges: Mapping[str, Range], rng: np.random.Generator) -> Sizes | None:
+    """Pairwise different sizes, narrow ranges first; None if the draw ran into a corner."""
     sizes: Sizes = {}
-    for parameter, value in case_set.arguments.items():
-        if isinstance(value, str | dict):
-            continue
-        shape = np.array(value).shape
-        named = [axis for axis in problem.parameters[parameter].shape if axis != "..."]
-        for axis, size in zip(reversed(named), reversed(shape), strict=False):
-            if isinstance(axis, str):
-                sizes[axis] = size
+    for axis in sorted(ranges, key=lambda name: ranges[name][1] - ranges[name][0]):
+        low, high = ranges[axis]
+        free = [size for size in range(low, high + 1) if size not in sizes.values()]
+        if not free:
+            return None
+        sizes[axis] = free[int(rng.integers(len(free)))]
     return sizes
 
 
@@ -117,40 +109,32 @@ def _argument(
     if given is None and stated.optional:
         return None
     dtype = stated.dtype if stated.dtype == "bool" else case_set.dtype or stated.dtype
-    if given is not None and not isinstance(given, str | dict):
+    if given is not None and is_fixed(given):
         array = np.array(given, dtype=dtype)
     else:
-        array = _draw(stated, case_set, given, sizes, rng).astype(dtype)
+        array = _draw(_as_draw(stated, case_set, given), stated, case_set, sizes, rng).astype(dtype)
     return array if stated.shape else array.item()
 
 
 def _draw(
-    stated: Parameter,
-    case_set: CaseSet,
-    given: str | dict[str, object] | None,
-    sizes: Sizes,
-    rng: np.random.Generator,
+    draw: Draw, stated: Parameter, case_set: CaseSet, sizes: Sizes, rng: np.random.Generator
 ) -> Array:
-    draw = _as_draw(stated, case_set, given)
     shape: list[int] = []
     for axis in stated.shape:
-        if axis == "...":
-            shape.extend(draw.leading)
+        if axis == ELLIPSIS:
+            shape.extend(case_set.leading if draw.leading is None else draw.leading)
         else:
             shape.append(axis if isinstance(axis, int) else draw.sizes.get(axis, sizes[axis]))
     numbers = GENERATORS[draw.draw](rng, tuple(shape))
     return numbers if stated.dtype == "bool" else numbers * case_set.scale
 
 
-def _as_draw(stated: Parameter, case_set: CaseSet, given: str | dict[str, object] | None) -> Draw:
-    default = "random_with_one" if stated.dtype == "bool" else case_set.entries
-    if isinstance(given, dict):
-        return Draw(
-            draw=str(given["draw"]),
-            leading=tuple(given.get("leading", case_set.leading)),  # type: ignore[arg-type]
-            sizes=given.get("sizes", {}),  # type: ignore[arg-type]
-        )
-    return Draw(draw=given or default, leading=case_set.leading)
+def _as_draw(stated: Parameter, case_set: CaseSet, given: object) -> Draw:
+    if isinstance(given, Draw):
+        return given
+    if isinstance(given, str):
+        return Draw(draw=given)
+    return Draw(draw="random_with_one" if stated.dtype == "bool" else case_set.entries)
 
 
 def _quarters(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:

@@ -16,6 +16,7 @@ from app.domain.run import Finding
 from app.grading.calls import Calls, call
 from app.grading.cases import Case
 from app.grading.compare import Array, Question, Verdict, as_json, close, wrong_shape
+from app.grading.results import Results
 from app.grading.trial import Key, Trial, failure_verdict, missing, named_parts
 
 AFTER = "after"
@@ -47,7 +48,7 @@ def judge(check: NoLeakCheck, trial: Trial) -> Verdict | None:
             return verdict
     for hidden, queries in _hidden_sets(check, trial.case):
         for replacement in check.replacements:
-            verdict = _changed(check, trial, hidden, queries, replacement)
+            verdict = _changed(check, trial, before, hidden, queries, replacement)
             if verdict:
                 return verdict
     return None
@@ -56,11 +57,11 @@ def judge(check: NoLeakCheck, trial: Trial) -> Verdict | None:
 def _changed(
     check: NoLeakCheck,
     trial: Trial,
+    before: Results,
     hidden: NDArray[np.bool_],
     queries: NDArray[np.bool_],
     replacement: float,
 ) -> Verdict | None:
-    before = trial.results()
     after = trial.results(_key(check, trial.case, hidden, replacement))
     failed = failure_verdict(after, trial)
     if failed:
