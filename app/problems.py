@@ -1,7 +1,7 @@
 """Problems: proposed as bytes, proven by a worker, then served. Versions are only ever added."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from app.catalogue.problem_file import read_problem
 from app.domain.problem import Problem as Content
 from app.domain.run import Json
 from app.errors import NotFound, Place, ProblemFileError
-from app.jobs import enqueue
+from app.jobs import announce, enqueue
 from app.models import Assignment, Person, Problem, ProblemFile, Version
 from app.models.base import now
 from app.people import Role
@@ -91,6 +91,12 @@ def version(session: Session, version_id: str) -> Version:
     if found is None:
         raise NotFound(f"no version `{version_id}` of a problem")
     return found
+
+
+def states(session: Session, version_ids: Collection[str]) -> dict[str, str]:
+    """The states of versions, by id."""
+    found = select(Version.id, Version.state).where(Version.id.in_(version_ids))
+    return {row.id: row.state for row in session.execute(found)}
 
 
 # Proposing
@@ -188,6 +194,7 @@ def publish(session: Session, version_id: str, proof: Mapping[str, Json] | None)
 
     ``proof`` is the kill matrix; None keeps what is known. Whether it is served now.
     """
+    announce(session)
     version = session.get_one(Version, version_id)
     version.state, version.errors = "live", []
     if proof is not None:
@@ -210,6 +217,7 @@ def publish(session: Session, version_id: str, proof: Mapping[str, Json] | None)
 
 def refuse(session: Session, version_id: str, places: Iterable[Place]) -> None:
     """Marks a version as not proven; what was served before is still served."""
+    announce(session)
     version = session.get_one(Version, version_id)
     version.state, version.errors = "refused", _as_json(places)
     for file in session.scalars(select(ProblemFile).where(ProblemFile.sha256 == version.sha256)):

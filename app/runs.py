@@ -18,7 +18,7 @@ from app.domain.outcome import Outcome
 from app.domain.run import CheckResult, Evidence, Finding, RunResult, RunStatus
 from app.domain.submission import Submission as Work
 from app.failpoint import failpoint
-from app.jobs import enqueue, live_tickets
+from app.jobs import announce, enqueue, live_tickets
 from app.models import Result, Run, Submission, SubmissionFile, Version
 from app.models.base import now
 
@@ -126,6 +126,7 @@ def fail(session: Session, run_id: str, fence: int, message: str, *, final: bool
     run = session.get(Run, run_id)
     if run is None or run.fence != fence or run.status != "running":
         return False
+    announce(session)
     if final:
         _end(run, "errored", message)
     else:
@@ -161,6 +162,8 @@ def latest(submission_id: Any) -> Any:
 
 
 def _count(session: Session, statement: Any) -> int:
+    """Executes an UPDATE of runs; the number of its rows."""
+    announce(session)
     return cast(int, session.execute(statement).rowcount)  # type: ignore[attr-defined]
 
 

@@ -33,6 +33,17 @@ class JobSettings(BaseModel):
     """"never" keeps every queued submission, whatever the course says."""
 
 
+class RateSettings(BaseModel):
+    """How often one may ask, each a minute."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    requests: int = 120
+    """Requests with one token or browser session."""
+    posts: int = 30
+    """Submissions of one student to one problem."""
+
+
 class Settings(BaseSettings):
     """What an operator can set; nested ones as ``ATTEST_JOBS__MAX_TRIES``."""
 
@@ -56,6 +67,8 @@ class Settings(BaseSettings):
     """Bytes of one submission."""
     jobs: JobSettings = JobSettings()
     """Queue and worker, each as ``ATTEST_JOBS__NAME``."""
+    rates: RateSettings = RateSettings()
+    """Rate limits, each as ``ATTEST_RATES__NAME``."""
 
     @property
     def problems_folder(self) -> Path:

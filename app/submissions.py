@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast
@@ -234,6 +234,14 @@ def status(session: Session, viewer: Person, submission_id: str) -> RunStatus:
     ):
         raise NotFound(f"no submission `{submission_id}`")
     return cast(RunStatus, found[1])
+
+
+def statuses(session: Session, submission_ids: Collection[str]) -> dict[str, str]:
+    """The latest runs' statuses by submission, for who may see them already."""
+    found = select(Run.submission_id, Run.status).where(
+        Run.submission_id.in_(submission_ids), runs.latest(Run.submission_id)
+    )
+    return {row.submission_id: row.status for row in session.execute(found)}
 
 
 def _may_see(row: Submission, viewer: Person, role: Role | None) -> bool:

@@ -4,12 +4,25 @@ An engine delivers a job at least once; the rows decide whether anything is left
 embedded engine, a table of the same database. A payload's ``ticket`` ties the job to its row.
 """
 
-from app.jobs.queue import Stats, enqueue, healthy, live_tickets, recover, stats
+from app.jobs.queue import (
+    WAITERS,
+    Stats,
+    announce,
+    bell_path,
+    enqueue,
+    healthy,
+    live_tickets,
+    recover,
+    stats,
+)
 from app.jobs.worker import Handler, run_worker
 
 __all__ = [
+    "WAITERS",
     "Handler",
     "Stats",
+    "announce",
+    "bell_path",
     "enqueue",
     "healthy",
     "live_tickets",

@@ -14,6 +14,8 @@ from app.models import Job
 from app.models.base import now
 
 INTERACTIVE = "interactive"
+WORKER = "worker.sock"  # rung for the worker: there is a job
+WAITERS = "waiters.sock"  # rung for the API: a run or a proof has changed
 
 
 @dataclass(frozen=True)
@@ -46,20 +48,31 @@ def enqueue(
             enqueued_at=moment,
         )
     )
+    ring_after_commit(session, WORKER)
+
+
+def announce(session: Session) -> None:
+    """Tells those who wait for a change, once the caller's transaction is committed."""
+    ring_after_commit(session, WAITERS)
+
+
+def ring_after_commit(session: Session, name: str) -> None:
+    """Rings the bell of that name once the caller's transaction is committed."""
     if not session.info.get("rings"):
-        session.info["rings"] = True
-        event.listen(session, "after_commit", _ring_after)
+        event.listen(session, "after_commit", _ring_all)
+    session.info.setdefault("rings", set()).add(name)
 
 
-def _ring_after(session: Session) -> None:
-    ring(bell_path(session))
+def _ring_all(session: Session) -> None:
+    for name in session.info["rings"]:
+        ring(bell_path(session, name))
 
 
-def bell_path(session: Session) -> Path:
-    """Where this database's worker listens."""
+def bell_path(session: Session, name: str) -> Path:
+    """Where the bell of that name is: beside the database."""
     database = session.get_bind().engine.url.database
     assert database
-    return Path(database).with_name("wake.sock")
+    return Path(database).with_name(name)
 
 
 def live_tickets(session: Session) -> set[str]:

@@ -34,7 +34,7 @@ def run_worker(
     Only for the holder of the worker's lock. Whoever sets ``stop`` may ``ring`` for a quick end.
     """
     with snapshot(sessions) as session:
-        path = queue.bell_path(session)
+        path = queue.bell_path(session, queue.WORKER)
     bell = Bell(path)
     pool = ThreadPoolExecutor(slots, thread_name_prefix="job")
     loop = _Loop(sessions, handlers, slots, settings, pool, lambda: ring(path))

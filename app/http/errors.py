@@ -1,0 +1,129 @@
+"""Every error as RFC 9457 problem details, with the sentence that says what to do.
+
+Pages show the same facts as HTML: ``add_error_handlers`` takes the function that draws them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from app.errors import AttestError, Place, ProblemFileError
+
+log = structlog.get_logger()
+
+
+class ErrorPlace(BaseModel):
+    """Where something is wrong: in a file by line and column, or in a request by its key."""
+
+    where: str
+    line: int | None = None
+    column: int | None = None
+    message: str
+
+
+class ErrorDetails(BaseModel):
+    """An error: RFC 9457 problem details and the places that it is about."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    errors: list[ErrorPlace] = []
+
+
+ErrorPage = Callable[[Request, ErrorDetails], Response]
+
+
+class ErrorResponse(JSONResponse):
+    """``application/problem+json``."""
+
+    media_type = "application/problem+json"
+
+    def __init__(self, details: ErrorDetails, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(details.model_dump(), details.status, headers)
+
+
+def error_details(status: int, detail: str, errors: Iterable[ErrorPlace] = ()) -> ErrorDetails:
+    """The details of one error."""
+    title = HTTPStatus(status).phrase
+    return ErrorDetails(title=title, status=status, detail=detail, errors=list(errors))
+
+
+def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
+    """Answers every error of ``app``: with ``page`` to a browser outside /api, else as JSON."""
+
+    def answer(
+        request: Request, details: ErrorDetails, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        if page is None or not _asks_for_page(request):
+            return ErrorResponse(details, headers)
+        response = page(request, details)
+        response.headers.update(headers or {})
+        return response
+
+    def ours(request: Request, error: Exception) -> Response:
+        assert isinstance(error, AttestError)
+        if error.status >= 500:
+            log.error("request_failed", error=str(error), path=request.url.path)
+        return answer(request, _of_attest_error(error), getattr(error, "headers", None))
+
+    def frameworks(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        details = error_details(error.status_code, _sentence(request, error))
+        return answer(request, details, error.headers)
+
+    def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return answer(request, of_validation(error.errors()))
+
+    def unexpected(request: Request, error: Exception) -> Response:
+        log.error("request_crashed", path=request.url.path, exc_info=error)
+        return answer(request, error_details(500, "something went wrong on our side"))
+
+    app.add_exception_handler(AttestError, ours)
+    app.add_exception_handler(HTTPException, frameworks)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Exception, unexpected)
+
+
+def of_validation(errors: Iterable[Mapping[str, Any]]) -> ErrorDetails:
+    """Pydantic's findings without the input, which could be anything."""
+    places = [
+        ErrorPlace(where=".".join(map(str, error["loc"])), message=error["msg"]) for error in errors
+    ]
+    detail = "; ".join(f"{place.where}: {place.message}" for place in places[:3])
+    return error_details(422, detail, places)
+
+
+def place_of(place: Place) -> ErrorPlace:
+    """A place in a problem file."""
+    return ErrorPlace(where=place.path, line=place.line, column=place.column, message=place.message)
+
+
+def _of_attest_error(error: AttestError) -> ErrorDetails:
+    places = map(place_of, error.places) if isinstance(error, ProblemFileError) else ()
+    return error_details(error.status, str(error), places)
+
+
+def _asks_for_page(request: Request) -> bool:
+    is_api = request.url.path.startswith("/api/")
+    return not is_api and "text/html" in request.headers.get("accept", "")
+
+
+def _sentence(request: Request, error: HTTPException) -> str:
+    path = request.url.path
+    match error.status_code:
+        case 404 if error.detail == "Not Found":
+            return f"there is nothing at {path}"
+        case 405:
+            allowed = (error.headers or {}).get("Allow", "other methods")
+            return f"{request.method} is not possible at {path}; expected {allowed}"
+        case _:
+            return str(error.detail)
