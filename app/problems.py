@@ -1,19 +1,18 @@
 """Problems: proposed as bytes, proven by a worker, then served. Versions are only ever added."""
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, undefer
 
 from app import audit, people
-from app.catalogue.problem_file import read_problem
+from app.catalogue.problem_file import ProblemVersion, read_problem
 from app.domain.problem import Problem as Content
 from app.domain.run import Json
-from app.errors import NotFound, Place, ProblemFileError
+from app.errors import NotFound, Place
 from app.jobs import announce, enqueue
 from app.models import Assignment, Person, Problem, ProblemFile, Version
 from app.models.base import now
@@ -99,55 +98,60 @@ def states(session: Session, version_ids: Collection[str]) -> dict[str, str]:
     return {row.id: row.state for row in session.execute(found)}
 
 
+def version_with_yaml(session: Session, version_id: str) -> Version:
+    """As ``version``, with its bytes."""
+    return session.get_one(Version, version_id, options=[undefer(Version.yaml)])
+
+
 # Proposing
 
 
-def see_file(session: Session, path: str, data: bytes, *, proven: bool = False) -> None:
-    """Takes note of a file of the folder; new or changed content is proposed.
+def see_file(
+    session: Session,
+    path: str,
+    sha256: str,
+    seen: ProblemVersion | list[Place],
+    *,
+    proven: bool = False,
+) -> None:
+    """Takes note of a new or changed file of the folder: what it states, or its errors.
 
-    ``path`` is relative to the folder. ``proven``: its hash stands in a proof record. A file that
-    cannot be read leaves what is served as it is, and its errors are kept for staff.
+    ``path`` is relative to the folder. ``proven``: its hash stands in a proof record. A file with
+    errors leaves what is served as it is; the errors are kept for staff.
     """
-    sha256 = hashlib.sha256(data).hexdigest()
-    file = session.get(ProblemFile, path)
-    if file is not None and file.sha256 == sha256:
+    file = session.get(ProblemFile, path) or ProblemFile(path=path)
+    if file.sha256 == sha256:
         return
-    if file is None:
-        file = ProblemFile(path=path)
-        session.add(file)
-    file.sha256, file.errors, file.seen_at = sha256, [], now()
-    try:
-        found = propose(session, data, path, None, proven=proven)
-    except ProblemFileError as error:
-        file.errors = _as_json(error.places)
-    else:
-        file.errors = found.errors
+    file.sha256, file.seen_at = sha256, now()
+    file.errors = _as_json(seen) if isinstance(seen, list) else []
+    session.add(file)
+    if isinstance(seen, ProblemVersion):
+        propose(session, seen, None, proven=proven)
 
 
-def forget_files(session: Session, kept: Iterable[str]) -> None:
-    """Drops the errors of files that are no longer in the folder; ``kept`` are those that are.
+def forget_files(session: Session, gone: Iterable[str]) -> None:
+    """Drops the errors of files that are no longer in the folder.
 
     What they stated is still served, and stays known, so that nothing changes if they come back.
     """
-    for file in session.scalars(select(ProblemFile).where(ProblemFile.path.not_in(list(kept)))):
+    for file in session.scalars(select(ProblemFile).where(ProblemFile.path.in_(list(gone)))):
         if file.errors:
             session.delete(file)
 
 
 def propose(
-    session: Session, yaml: bytes, path: str, by: Person | None, *, proven: bool = False
+    session: Session, found: ProblemVersion, by: Person | None, *, proven: bool = False
 ) -> Version:
-    """The version of these bytes, published at once if it was proven before, else to be proven.
+    """The row of this version, published at once if it was proven before, else to be proven.
 
-    ``path`` is ``ASSIGNMENT/ID.yaml``. Raises ProblemFileError with every finding.
+    ``found`` is what ``read_problem`` made of ``ASSIGNMENT/ID.yaml`` and its bytes.
     """
-    found = read_problem(Path(path), yaml)
     version = session.scalar(select(Version).where(Version.sha256 == found.sha256))
     if version is None:
-        version = _new_version(found.problem, found.sha256, yaml, path)
+        version = _new_version(found)
         session.add(version)
     _contents[found.sha256] = found.problem
-    version.proposed_at, version.path = now(), path
+    version.proposed_at, version.path = now(), found.path
     version.by_id = by.id if by else None
     session.flush()
     if proven or version.state == "live":
@@ -169,16 +173,16 @@ def unproven(session: Session) -> list[Version]:
     return list(session.scalars(select(Version).where(Version.state == "proving")))
 
 
-def _new_version(content: Content, sha256: str, yaml: bytes, path: str) -> Version:
+def _new_version(found: ProblemVersion) -> Version:
     moment = now()
     return Version(
-        problem_id=content.id,
-        sha256=sha256,
-        yaml=yaml,
-        path=path,
-        title=asdict(content.title),
-        points=content.points,
-        kind=content.kind,
+        problem_id=found.problem.id,
+        sha256=found.sha256,
+        yaml=found.yaml,
+        path=found.path,
+        title=asdict(found.problem.title),
+        points=found.problem.points,
+        kind=found.problem.kind,
         state="proving",
         errors=[],
         created_at=moment,

@@ -29,6 +29,10 @@ class JobSettings(BaseModel):
     """Starts of one run before it counts as errored."""
     backoff: tuple[float, ...] = (1.0, 5.0, 30.0)
     """Wait before each further try; the last holds for all that follow."""
+    reconcile_interval: float = 60.0
+    """How often runs are looked for that no job would start."""
+    reissue_after: float = 120.0
+    """Age from which an open run without a job gets a new one."""
     supersede: Literal["course", "never"] = "course"
     """"never" keeps every queued submission, whatever the course says."""
 

@@ -15,7 +15,7 @@ from app.jobs.queue import (
     recover,
     stats,
 )
-from app.jobs.worker import Handler, run_worker
+from app.jobs.worker import Handler, run_worker, wake
 
 __all__ = [
     "WAITERS",
@@ -29,4 +29,5 @@ __all__ = [
     "recover",
     "run_worker",
     "stats",
+    "wake",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import delete, event, func, select, update
+from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.run import Json
@@ -70,7 +70,12 @@ def _ring_all(session: Session) -> None:
 
 def bell_path(session: Session, name: str) -> Path:
     """Where the bell of that name is: beside the database."""
-    database = session.get_bind().engine.url.database
+    return beside(session.get_bind().engine, name)
+
+
+def beside(engine: Engine, name: str) -> Path:
+    """The file of that name in the folder of the database."""
+    database = engine.url.database
     assert database
     return Path(database).with_name(name)
 

@@ -22,6 +22,11 @@ Handler = Callable[..., None]
 log = logging.getLogger(__name__)
 
 
+def wake(sessions: Sessions) -> None:
+    """Makes the worker look at its queue and at ``stop`` now."""
+    ring(queue.beside(sessions.kw["bind"], queue.WORKER))
+
+
 def run_worker(
     sessions: Sessions,
     handlers: Mapping[str, Handler],
@@ -31,13 +36,11 @@ def run_worker(
 ) -> None:
     """Delivers jobs until ``stop`` is set, then waits for the running ones, but not for ever.
 
-    Only for the holder of the worker's lock. Whoever sets ``stop`` may ``ring`` for a quick end.
+    Only for the holder of the worker's lock. Whoever sets ``stop`` may ``wake`` for a quick end.
     """
-    with snapshot(sessions) as session:
-        path = queue.bell_path(session, queue.WORKER)
-    bell = Bell(path)
+    bell = Bell(queue.beside(sessions.kw["bind"], queue.WORKER))
     pool = ThreadPoolExecutor(slots, thread_name_prefix="job")
-    loop = _Loop(sessions, handlers, slots, settings, pool, lambda: ring(path))
+    loop = _Loop(sessions, handlers, slots, settings, pool)
     try:
         while not stop.is_set():
             loop.start_what_is_due()
@@ -55,14 +58,13 @@ class _Loop:
     slots: int
     settings: JobSettings
     pool: ThreadPoolExecutor
-    wake: Callable[[], None]
     running: set[Any] = field(default_factory=set)
 
     def start_what_is_due(self) -> None:
         self.running = {future for future in self.running if not future.done()}
         while len(self.running) < self.slots and (job := self.claim()):
             future = self.pool.submit(self.deliver, job)
-            future.add_done_callback(lambda _: self.wake())
+            future.add_done_callback(lambda _: wake(self.sessions))
             self.running.add(future)
 
     def claim(self) -> Job | None:

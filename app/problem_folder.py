@@ -1,0 +1,86 @@
+"""The folder of problems: what is in it is proposed, at the start and whenever it changes."""
+
+import hashlib
+import json
+import logging
+import threading
+from pathlib import Path
+
+from sqlalchemy import select
+from watchfiles import watch as changes
+
+from app import problems
+from app.catalogue.folder import problem_files
+from app.catalogue.problem_file import ProblemVersion, read_problem
+from app.db import Sessions, snapshot, transaction
+from app.errors import Place, ProblemFileError
+from app.models import ProblemFile
+
+PROOFS = "proofs.json"
+LOOK_EVERY_MS = 2000  # for file systems that tell nothing of their changes
+
+log = logging.getLogger(__name__)
+
+
+def watch(sessions: Sessions, folder: Path, stop: threading.Event) -> None:
+    """Scans at every change below ``folder`` and every two seconds, until ``stop`` is set."""
+    for _ in changes(
+        folder, stop_event=stop, rust_timeout=LOOK_EVERY_MS, yield_on_timeout=True, debounce=200
+    ):
+        try:
+            scan(sessions, folder)
+        except Exception:
+            log.exception("the folder %s could not be read; it is tried again", folder)
+
+
+def scan(sessions: Sessions, folder: Path) -> None:
+    """Proposes every file of ``folder`` that is new or changed since it was last looked at."""
+    with snapshot(sessions) as session:
+        known = {file.path: file.sha256 for file in session.scalars(select(ProblemFile))}
+    proofs = read_proofs(folder)
+    there = {str(path.relative_to(folder)): path for path in problem_files(folder)}
+    for name, path in there.items():
+        data = _bytes(path)
+        if data is not None and known.get(name) != hashlib.sha256(data).hexdigest():
+            _see(sessions, name, data, proofs)
+    if gone := known.keys() - there.keys():
+        with transaction(sessions, durable=False) as session:
+            problems.forget_files(session, gone)
+
+
+def _see(sessions: Sessions, name: str, data: bytes, proofs: dict[str, str]) -> None:
+    sha256 = hashlib.sha256(data).hexdigest()
+    seen = _read(name, data)
+    with transaction(sessions) as session:
+        proven = proofs.get(Path(name).stem) == sha256
+        problems.see_file(session, name, sha256, seen, proven=proven)
+
+
+def _read(name: str, data: bytes) -> ProblemVersion | list[Place]:
+    try:
+        return read_problem(Path(name), data)
+    except ProblemFileError as error:
+        return error.places
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError as error:  # it was just deleted, or may not be read: the next look tells
+        log.warning("%s cannot be read: %s", path, error.strerror)
+        return None
+
+
+def read_proofs(folder: Path) -> dict[str, str]:
+    """The record of problems that were proven before: the hash of the file by problem."""
+    path = folder / PROOFS
+    if not path.is_file():
+        return {}
+    record = json.loads(path.read_text())
+    return {str(name): str(sha256) for name, sha256 in record.items()}
+
+
+def write_proofs(folder: Path, proven: dict[str, str]) -> None:
+    """Replaces the record."""
+    text = json.dumps(dict(sorted(proven.items())), indent=2) + "\n"
+    (folder / PROOFS).write_text(text)
