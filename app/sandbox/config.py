@@ -21,6 +21,7 @@ class Config:
     links: list[tuple[str, str]]  # (link text, place)
     covers: list[str]  # places hidden under an empty directory
     readable: list[str]  # paths inside that a job may read
+    directories: list[str]  # level landlock: of each slot, where the service puts a job's files
     controls: list[int]  # descriptor of each slot's control socket
     groups: list[list[int]]  # descriptors of each slot's cgroup.procs files
     job_filter: str  # compiled seccomp programs, in hex

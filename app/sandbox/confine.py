@@ -4,6 +4,7 @@ After ``confine`` the process can read the interpreter, numpy and torch, write i
 tmpfs, and talk to one socket. The order matters: each step needs a right that a later one takes.
 """
 
+import contextlib
 import os
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ class Confinement:
     ruleset: int  # Landlock ruleset, lacking only the job's own directory
     job_filter: bytes
     address_space: int  # of the zygote itself
-    proc: int  # descriptor of a detached /proc, or -1
+    proc: int  # descriptor of a detached /proc
     own_mounts: bool  # level full: a mount namespace of its own
     without: frozenset[str]
 
@@ -49,12 +50,12 @@ def confine(job: int, printed: int, start: Start, how: Confinement) -> None:
 
 
 def _volunteer_for_the_oom_killer(proc: int) -> None:
-    """Short of memory, the kernel must choose the job and not its zygote."""
-    if proc < 0:
-        return
-    score = os.open("self/oom_score_adj", os.O_WRONLY, dir_fd=proc)
-    os.write(score, b"1000")
-    os.close(score)
+    """Short of memory, the kernel should choose the job and not its zygote."""
+    # Without a user namespace the files of a process that cannot be dumped are root's.
+    with contextlib.suppress(PermissionError):
+        score = os.open("self/oom_score_adj", os.O_WRONLY, dir_fd=proc)
+        os.write(score, b"1000")
+        os.close(score)
 
 
 def _keep_only_job_descriptors(job: int, printed: int, ruleset: int) -> None:

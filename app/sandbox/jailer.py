@@ -58,14 +58,14 @@ class Jail:
             procs = [group.open_procs() if group else [] for group in self.groups]
             for descriptor in chain(*procs):
                 theirs.callback(os.close, descriptor)
-            config = _config(level, self._view(level), inside, procs, without)
+            view = self._make_view() if level is Level.LANDLOCK else None
+            self.directories = [_make_directory(view, slot) for slot in range(len(procs))]
+            config = _config(level, view, inside, procs, without)
             self._start_process(config, [*inside, *chain(*procs)])
         return controls
 
-    def _view(self, level: Level) -> Path | None:
+    def _make_view(self) -> Path:
         """At level landlock, the directory of links that takes the place of a root."""
-        if level is Level.FULL:
-            return None
         view = Path(tempfile.mkdtemp(prefix="attest-view-"))
         self._cleanup.callback(shutil.rmtree, view, ignore_errors=True)
         return view
@@ -130,6 +130,15 @@ class Jail:
         self._cleanup.close()
 
 
+def _make_directory(view: Path | None, slot: int) -> Path | None:
+    """Where the service puts the files of a slot's jobs, if they have no tmpfs of their own."""
+    if view is None:
+        return None
+    directory = view / "jobs" / str(slot)
+    directory.mkdir(parents=True)
+    return directory
+
+
 def _config(
     level: Level,
     view: Path | None,
@@ -139,10 +148,12 @@ def _config(
 ) -> Config:
     shown = layout.describe()
     root = "/"
+    directories: list[str] = []
     readable = [f"/{place}" for place in shown.readable()]
     if view is not None:
         readable = layout.link_farm(shown, view)
         root = str(view)
+        directories = [str(view / "jobs" / str(slot)) for slot in range(len(controls))]
     return Config(
         level=level,
         root=root,
@@ -151,6 +162,7 @@ def _config(
         links=shown.links,
         covers=shown.covers,
         readable=readable,
+        directories=directories,
         controls=controls,
         groups=groups,
         job_filter=seccomp.job_filter(own_pids=level is Level.FULL).hex(),

@@ -19,7 +19,7 @@ OWN = "own"  # our files that run inside, as package ``jailed``
 
 _IMPORTABLE = ("numpy", "torch", "msgspec")  # and what they require
 _OWN_FILES = """
-    config confine control hugepages landlock limits results runner syscalls wire zygote
+    config confine control failures hugepages landlock limits results runner syscalls wire zygote
 """
 _DEVICES = ("dev/null", "dev/zero", "dev/random", "dev/urandom")
 _LIBRARY_LINKS = ("lib", "lib64")
@@ -137,7 +137,6 @@ def link_farm(layout: Layout, view: Path) -> list[str]:
 
     Returns what a job may read: Landlock looks at where a link leads, so that is granted too.
     """
-    view.chmod(0o755)
     covered = {view / place for place in layout.covers}
     readable = [str(view / "py"), str(view / PACKAGES)]
     for source, place in layout.binds:
@@ -145,8 +144,19 @@ def link_farm(layout: Layout, view: Path) -> list[str]:
             readable += _link(Path(source), view / place, covered)
         elif not place.startswith("dev/"):
             readable.append(source)
+    make_readable(view)
     own = str(view / OWN)
     return [path for path in readable if not path.startswith(own)]
+
+
+def make_readable(directory: Path) -> None:
+    """Let everybody read a directory that we filled, whatever our umask is."""
+    directory.chmod(0o755)
+    for folder, folders, files in os.walk(directory):
+        for name in folders + files:
+            path = Path(folder, name)
+            if not path.is_symlink():
+                path.chmod(0o755 if name in folders else 0o644)
 
 
 def _link(source: Path, target: Path, covered: set[Path]) -> list[str]:

@@ -12,22 +12,20 @@ import io
 import os
 import random
 import sys
-import traceback
 from collections.abc import Callable
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
 
 from . import wire
+from .failures import of_call, of_loading
 from .results import NotTaken, TooLarge, flatten, flatten_arguments
 from .wire import CallHeader, FailureHeader, Load, Reply
 
-WORK = "/tmp/submission"  # noqa: S108 - in the job's private tmpfs
 LOADING = -1
 _HEADER_LIMIT = 1 << 30  # from the trusted side
-_OUTSIDE_MEMORY = "DefaultCPUAllocator"  # torch tells its MemoryError in a RuntimeError
 
 
 def warm_up() -> None:
@@ -68,7 +66,7 @@ def serve(job: int) -> None:
     _seed(load.seed)
     printed = _redirect_output(load.stdout_limit)
     files = {name: body.tobytes() for name, body in zip(load.files, bodies, strict=True)}
-    submission = Submission(files)
+    submission = Submission(load.directory, files)
     _answer(job, Reply(LOADING, submission.load()))
     while True:
         printed.start_over()
@@ -160,7 +158,8 @@ def _flush() -> None:
 class Submission:
     """The files as loaded modules, and what went wrong while loading."""
 
-    def __init__(self, files: dict[str, bytes]) -> None:
+    def __init__(self, directory: str, files: dict[str, bytes]) -> None:
+        self.directory = directory
         self._files = files
         self._modules: dict[str, ModuleType] = {}
 
@@ -171,24 +170,25 @@ class Submission:
             if not name.endswith(".py"):
                 continue
             try:
-                self._modules[name] = _load_module(name)
+                self._modules[name] = _load_module(self.directory, name)
             except BaseException as error:  # noqa: BLE001 - SystemExit too is the student's
-                failure = _load_failure(name, error)
+                failure = of_loading(error, name, self.directory)
                 _flush()
                 return failure
         _flush()
         return None
 
     def _write(self) -> None:
-        os.makedirs(WORK, exist_ok=True)
-        os.chdir(WORK)
+        os.makedirs(self.directory, exist_ok=True)
+        os.chdir(self.directory)
         for name, content in self._files.items():
             if os.path.dirname(name):
                 os.makedirs(os.path.dirname(name), exist_ok=True)
-            with open(name, "wb") as file:
-                file.write(content)
+            if not os.path.exists(name):  # without a directory of its own, it was written outside
+                with open(name, "wb") as file:
+                    file.write(content)
         # Last, so that a file called random.py shadows nothing. Its own imports of siblings work.
-        sys.path.append(WORK)
+        sys.path.append(self.directory)
 
     def find(self, entry: str, file: str | None) -> Callable[..., object] | None:
         """The function called ``entry``, in one file or the first that defines it."""
@@ -201,10 +201,10 @@ class Submission:
         return None
 
 
-def _load_module(name: str) -> ModuleType:
+def _load_module(directory: str, name: str) -> ModuleType:
     """Run one file as the module of its stem; siblings can import it unless that name is taken."""
     stem = name[: -len(".py")].replace("/", ".")
-    path = f"{WORK}/{name}"
+    path = f"{directory}/{name}"
     present = sys.modules.get(stem)
     if present is not None and getattr(present, "__file__", None) == path:
         return present  # an earlier file has imported it
@@ -237,99 +237,8 @@ def _make(
     except TooLarge as error:
         return Reply(call.number, FailureHeader("output_too_large", limit=error.limit)), []
     except BaseException as error:  # noqa: BLE001 - SystemExit and evil ones too
-        return Reply(call.number, _call_failure(error)), []
+        return Reply(call.number, of_call(error, submission.directory)), []
     results = [array for _, array in (*values, *after)]
     headers = [wire.describe(array) for array in results]
     found, standing = [header for header, _ in values], [header for header, _ in after]
     return Reply(call.number, None, found, standing, headers), results
-
-
-# Failures in words
-
-
-def _call_failure(error: BaseException) -> FailureHeader:
-    file, line = _place(error)
-    if isinstance(error, SystemExit):
-        return FailureHeader(
-            "crashed",
-            detail="sys.exit() was called",
-            error_type="SystemExit",
-            file=file,
-            line=line,
-            exit_code=_exit_code(error),
-        )
-    return FailureHeader(
-        "out_of_memory" if _is_out_of_memory(error) else "raised",
-        detail=_text(error),
-        error_type=_type_name(error),
-        file=file,
-        line=line,
-    )
-
-
-def _load_failure(name: str, error: BaseException) -> FailureHeader:
-    file, line = _place(error)
-    file = file or name
-    if isinstance(error, SystemExit):
-        detail = f"{name} calls sys.exit() when it is loaded"
-        code = _exit_code(error)
-        return FailureHeader("load_error", detail, "SystemExit", file, line, exit_code=code)
-    return FailureHeader(
-        "out_of_memory" if _is_out_of_memory(error) else "load_error",
-        detail=_text(error),
-        error_type=_type_name(error),
-        file=file,
-        line=line,
-    )
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    if isinstance(error, MemoryError):
-        return True
-    return type(error) is RuntimeError and _OUTSIDE_MEMORY in _text(error)
-
-
-def _exit_code(error: SystemExit) -> int:
-    """As the interpreter would exit: no code is 0, a text is printed and means 1."""
-    code = error.code
-    if code is None:
-        return 0
-    return code & 0xFF if type(code) is int else 1
-
-
-def _text(error: BaseException) -> str:
-    try:
-        # msg: without the file and line, which travel beside it
-        text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
-    except BaseException:  # noqa: BLE001 - __str__ is student code
-        return "(its text cannot be shown)"
-    return text[: wire.MAX_TEXT].encode("utf-8", "replace").decode()
-
-
-def _type_name(error: BaseException) -> str:
-    name = str(type.__getattribute__(type(error), "__name__"))
-    return name[: wire.MAX_KEY].encode("utf-8", "replace").decode()
-
-
-def _place(error: BaseException) -> tuple[str, int | None]:
-    """The innermost place in the student's own files, or no file and None."""
-    if isinstance(error, SyntaxError) and type(error.lineno) is int and error.lineno > 0:
-        file = _own_file(error.filename)
-        if file:
-            return file, error.lineno
-    return _innermost(error.__traceback__)
-
-
-def _innermost(trace: TracebackType | None) -> tuple[str, int | None]:
-    place: tuple[str, int | None] = ("", None)
-    for frame, line in traceback.walk_tb(trace):
-        file = _own_file(frame.f_code.co_filename)
-        if file and line:
-            place = (file, line)
-    return place
-
-
-def _own_file(path: object) -> str:
-    if type(path) is str and path.startswith(f"{WORK}/"):
-        return path[len(WORK) + 1 :][:1000]
-    return ""

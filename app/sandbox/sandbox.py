@@ -57,7 +57,7 @@ class Sandbox:
             for tried in range(1, _TRIES + 1):
                 jail = self._jail
                 try:
-                    return Session(job, jail.controls[slot], jail.groups[slot]).run()
+                    return Session(job, jail, slot).run()
                 except SlotLost as loss:
                     if self._closed:
                         raise SandboxUnavailable("the sandbox was closed during a job") from loss

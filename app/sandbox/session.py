@@ -1,26 +1,29 @@
 """One job's way through a slot: its groups of calls, forks, deadlines, and what each end means."""
 
+import shutil
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from socket import socket
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from app.domain.outcome import Outcome
 from app.sandbox import wire
-from app.sandbox.cgroup import Group
 from app.sandbox.control import Ended
 from app.sandbox.fork import Fork
+from app.sandbox.jailer import Jail
 from app.sandbox.job import Answer, Call, Failure, Job, Value
+from app.sandbox.layout import make_readable
 from app.sandbox.wire import CallHeader, FailureHeader, Load, Reply, ValueHeader
 
 LOAD_S = 5.0
 """What loading the files may take at least; a job with a longer ``case_s`` gets that."""
 
 _LOADING = -1
+_OWN_DIRECTORY = "/tmp/submission"  # noqa: S108 - in the child's private tmpfs
 _OUTCOMES = {name: Outcome(name) for name in FailureHeader.__annotations__["outcome"].__args__}
 _GONE = (EOFError, ConnectionError, BrokenPipeError, OSError)
 
@@ -36,22 +39,27 @@ class _Deadline:
 class Session:
     """Runs one job once. Raises SlotLost when the slot died and the job may be run again."""
 
-    def __init__(self, job: Job, control: socket, group: Group | None) -> None:
+    def __init__(self, job: Job, jail: Jail, slot: int) -> None:
         _check_names(job)
         self._job = job
-        self._control = control
-        self._group = group
+        self._control = jail.controls[slot]
+        self._group = jail.groups[slot]
+        self._directory = jail.directories[slot]
         self._answers: dict[int, Answer] = {}
         self._loaded_once = False
         self._wall = _Deadline(time.monotonic() + job.limits.wall_s, _seconds(job.limits.wall_s))
 
     def run(self) -> list[Answer]:
         """Answers in the order of the calls."""
+        with _laid_out(self._job.files, self._directory):
+            self._run_groups()
+        spent = Answer(failure=Failure(Outcome.TIMED_OUT, limit=self._wall.limit))
+        return [self._answers.get(index, spent) for index in range(len(self._job.calls))]
+
+    def _run_groups(self) -> None:
         for waiting in _groups(self._job.calls):
             while waiting and self._time_is_left():
                 self._run_fork(waiting)
-        spent = Answer(failure=Failure(Outcome.TIMED_OUT, limit=self._wall.limit))
-        return [self._answers.get(index, spent) for index in range(len(self._job.calls))]
 
     def _time_is_left(self) -> bool:
         return time.monotonic() < self._wall.at
@@ -89,6 +97,7 @@ class Session:
             np.frombuffer(content, np.uint8) for content in job.files.values()
         ]
         load = Load(
+            directory=str(self._directory or _OWN_DIRECTORY),
             files=list(job.files),
             seed=job.seed,
             stdout_limit=job.limits.stdout_kb * 1000 + 1,
@@ -205,6 +214,25 @@ class Session:
         if number == signal.SIGKILL and ended.cpu_ms >= 2000 * self._job.limits.wall_s:
             return Failure(Outcome.TIMED_OUT, limit=deadline.limit, signal=number)
         return Failure(outcome, "the process was ended by a signal", signal=number)
+
+
+@contextmanager
+def _laid_out(files: Mapping[str, bytes], directory: Path | None) -> Iterator[None]:
+    """The files in a directory of the host, for a child that has none of its own to write to."""
+    if directory is None:
+        yield
+        return
+    try:
+        for name, content in files.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        make_readable(directory)
+        yield
+    finally:
+        # Not the directory itself: the slot's Landlock rule holds on to that very one.
+        for child in directory.iterdir():
+            shutil.rmtree(child) if child.is_dir() else child.unlink()
 
 
 def _groups(calls: Sequence[Call]) -> list[list[int]]:

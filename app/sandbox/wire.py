@@ -80,6 +80,7 @@ class FailureHeader(Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
 class Load(Struct, forbid_unknown_fields=True, frozen=True):
     """To the child: the submission's files; their bytes follow as arrays of bytes."""
 
+    directory: str  # where the files lie, or are to be written
     files: list[str]
     seed: int
     stdout_limit: int

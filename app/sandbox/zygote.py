@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import hugepages, landlock, syscalls
 from .config import Config
@@ -57,20 +57,18 @@ def _prepare(config: Config) -> Confinement:
     """All that reads /proc or paths, done once."""
     _check_single_thread()
     full = config.level == "full"
-    ruleset = _job_ruleset(config)
     proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
     gc.collect()
     gc.freeze()  # keeps the collector of a child from writing to, and so copying, shared pages
     hugepages.collapse()
     how = Confinement(
-        ruleset=fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, _HIGH),
+        ruleset=-1,  # each slot has its own
         job_filter=bytes.fromhex(config.job_filter),
         address_space=_address_space(),
         proc=fcntl.fcntl(proc, fcntl.F_DUPFD_CLOEXEC, _HIGH),
         own_mounts=full,
         without=frozenset(config.without),
     )
-    os.close(ruleset)
     os.close(proc)
     if full:
         for place in ("/proc", "/own", "/tmp"):  # noqa: S108
@@ -90,10 +88,10 @@ def _address_space() -> int:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _job_ruleset(config: Config) -> int:
-    """What every job may read. Not our own files, and nothing may be executed."""
+def _job_ruleset(config: Config, number: int) -> int:
+    """What a slot's jobs may read. Not our own files, and nothing may be executed."""
     ruleset = landlock.create_ruleset()
-    for path in config.readable:
+    for path in (*config.readable, *config.directories[number : number + 1]):
         if os.path.isdir(path):
             landlock.grant(ruleset, path, landlock.READ_TREE)
         elif os.path.exists(path):
@@ -101,14 +99,14 @@ def _job_ruleset(config: Config) -> int:
     landlock.grant(ruleset, "/dev/null", landlock.READ_WRITE_FILE)
     for device in ("zero", "random", "urandom"):
         landlock.grant(ruleset, f"/dev/{device}", landlock.READ_FILE)
-    return ruleset
+    return fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, _HIGH)
 
 
 def _give_up_rights(config: Config) -> None:
     """Keep only what giving each job its own namespaces needs."""
     syscalls.set_dumpable(False)
-    if config.level == "full":
-        syscalls.keep_capabilities(frozenset({syscalls.CAP_SYS_ADMIN, syscalls.CAP_SETPCAP}))
+    needed = {syscalls.CAP_SYS_ADMIN, syscalls.CAP_SETPCAP} if config.level == "full" else ()
+    syscalls.keep_capabilities(frozenset(needed))
     syscalls.set_no_new_privileges()
     if "outer_seccomp" not in config.without:
         syscalls.install_filter(bytes.fromhex(config.zygote_filter))
@@ -134,6 +132,7 @@ def _fork_slot(config: Config, number: int, how: Confinement) -> int:
         syscalls.die_with_parent()
         _join_group(config.groups[number])
         control = fcntl.fcntl(config.controls[number], fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        how = replace(how, ruleset=_job_ruleset(config, number))
         _close_others({control, how.ruleset, how.proc})
         _silence()
         serve(control, config, how)
@@ -196,6 +195,7 @@ def _be_child(start: Start, descriptors: list[int], how: Confinement) -> None:
     from . import runner
 
     job, printed = descriptors
+    os.dup2(printed, 2)  # where a failure of ours would be read
     try:
         confine(job, printed, start, how)
         os.write(JOB, HELLO)
