@@ -2,26 +2,26 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
+from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from app.catalogue.case_rules import KEYS
+from app.catalogue.known import meant
 from app.catalogue.rules import findings
-from app.catalogue.source import Location, Source, read_source
+from app.catalogue.source import Location, Source, read_bytes, read_source
 from app.domain.answers import Field
 from app.domain.checks import Check
-from app.domain.problem import AnswerProblem, CaseSet, CodeProblem, Problem
+from app.domain.problem import AnswerProblem, CodeProblem, Draw, Problem
 from app.errors import Place, ProblemFileError
 
 PROBLEMS: dict[str, type] = {"code": CodeProblem, "answer": AnswerProblem}
 CHECKS: dict[str, type] = {get_args(c.__annotations__["kind"])[0]: c for c in get_args(Check)}
 FIELDS: dict[str, type] = {get_args(f.__annotations__["type"])[0]: f for f in get_args(Field)}
 
-CASE_KEYS = frozenset(f.name for f in fields(CaseSet)) - {"arguments"}
 WRITTEN_AS = {"excused": "except"}  # a key that Python cannot have as a name
 
 
@@ -55,7 +55,7 @@ def read_problem(path: Path, data: bytes | None = None) -> ProblemVersion:
     Raises ProblemFileError with all findings, in file order: unknown keys (with the key that was
     probably meant), wrong types, and statements that contradict each other.
     """
-    data = path.read_bytes() if data is None else data
+    data = read_bytes(path) if data is None else data
     source = read_source(path, data)
     problem = _problem(source)
     _refuse(source, [Finding(*found) for found in findings(problem)])
@@ -80,8 +80,11 @@ def _problem(source: Source) -> Problem:
     if not isinstance(tree, dict):
         raise ProblemFileError([source.place((), "expected a problem: a mapping of keys")])
     kind = tree.get("kind")
+    if "kind" not in tree:
+        message = f"the key `kind` is missing{meant('', PROBLEMS)}"
+        raise ProblemFileError([source.place((), message)])
     if not isinstance(kind, str) or kind not in PROBLEMS:
-        message = f"kind is {kind!r}; expected {' or '.join(PROBLEMS)}"
+        message = f"kind is {kind!r}{meant(kind, PROBLEMS)}"
         raise ProblemFileError([source.place(("kind",), message)])
     wrong: list[Finding] = []
     prepared = dict(_prepared(tree, wrong))
@@ -107,9 +110,9 @@ def _prepared(tree: dict[object, object], wrong: list[Finding]) -> Iterator[tupl
                     {n: _chosen(FIELDS, "type", f, ("fields", n), wrong) for n, f in value.items()},
                 )
             case "cases", dict():
-                yield key, {name: _case(part) for name, part in value.items()}
+                yield key, {n: _case(part, ("cases", n), wrong) for n, part in value.items()}
             case "accepted", list():
-                yield key, [_renamed(part) for part in value]
+                yield key, [_renamed(p, ("accepted", n), wrong) for n, p in enumerate(value)]
             case _:
                 yield key, value
 
@@ -119,28 +122,31 @@ def _chosen(
 ) -> object:
     name = part.get(tag) if isinstance(part, dict) else None
     if not isinstance(name, str) or name not in classes:
-        wrong.append(Finding((*at, tag), _unknown(tag, name, sorted(classes))))
+        wrong.append(Finding((*at, tag), f"{tag} is {name!r}{meant(name, sorted(classes))}"))
         return part
     return _validated(classes[name], part, at, wrong)
 
 
-def _unknown(tag: str, name: object, known: list[str]) -> str:
-    near = get_close_matches(str(name), known, n=1)
-    meant = f"; did you mean `{near[0]}`?" if near else ""
-    return f"{tag} is {name!r}; expected one of {', '.join(known)}{meant}"
-
-
-def _case(part: object) -> object:
+def _case(part: object, at: Location, wrong: list[Finding]) -> object:
     if not isinstance(part, dict):
         return part
-    keys = {key: value for key, value in part.items() if key in CASE_KEYS}
-    return {**keys, "arguments": {k: v for k, v in part.items() if k not in CASE_KEYS}}
+    keys = {key: value for key, value in part.items() if key in KEYS}
+    arguments = {
+        key: _validated(Draw, value, (*at, key), wrong) if isinstance(value, dict) else value
+        for key, value in part.items()
+        if key not in KEYS
+    }
+    return {**keys, "arguments": arguments}
 
 
-def _renamed(part: object) -> object:
+def _renamed(part: object, at: Location, wrong: list[Finding]) -> object:
     if not isinstance(part, dict):
         return part
     back = {written: name for name, written in WRITTEN_AS.items()}
+    for name, written in WRITTEN_AS.items():
+        if name in part:
+            message = f"unknown key `{name}`; did you mean `{written}`?"
+            wrong.append(Finding((*at, name), message, key=True))
     return {back.get(key, key): value for key, value in part.items()}
 
 
@@ -156,7 +162,8 @@ def _validated(kind: type, part: object, at: Location, wrong: list[Finding]) -> 
 
 
 def _finding(kind: type, detail: ErrorDetails, at: Location) -> Finding:
-    location = (*at, *(WRITTEN_AS.get(str(step), step) for step in detail["loc"]))
+    steps = [step for step in detail["loc"] if not _is_type(step)]
+    location = (*at, *(WRITTEN_AS.get(str(step), step) for step in steps))
     name = location[-1] if location else ""
     match detail["type"]:
         case "unexpected_keyword_argument" | "extra_forbidden":
@@ -167,16 +174,14 @@ def _finding(kind: type, detail: ErrorDetails, at: Location) -> Finding:
             return Finding(location, f"{name} is {_shown(detail['input'])}: {detail['msg']}")
 
 
+def _is_type(step: int | str) -> bool:
+    """Whether pydantic names a member of a union here, not a key of the file."""
+    return isinstance(step, str) and (step in {"int", "float", "bool", "str"} or "[" in step)
+
+
 def _unknown_key(kind: type, name: str, loc: tuple[int | str, ...]) -> str:
     known = sorted(WRITTEN_AS.get(k, k) for k in _keys_at(kind, loc[:-1]))
-    near = get_close_matches(name, known, n=1)
-    if near:
-        return f"unknown key `{name}`; did you mean `{near[0]}`?"
-    return (
-        f"unknown key `{name}`; expected one of {', '.join(known)}"
-        if known
-        else (f"unknown key `{name}`")
-    )
+    return f"unknown key `{name}`{meant(name, known)}"
 
 
 def _keys_at(kind: type, loc: tuple[int | str, ...]) -> list[str]:

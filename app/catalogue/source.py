@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent, NodeEvent
+from ruamel.yaml.events import AliasEvent, Event, ScalarEvent
 
 from app.errors import Place, ProblemFileError
 
@@ -41,19 +41,31 @@ def read_source(path: Path, data: bytes | None = None) -> Source:
     """Reads ``path`` (or ``data``, naming ``path`` in errors).
 
     Raises ProblemFileError for a file over 256 kB, text that is not UTF-8, broken YAML,
-    duplicate keys, anchors, aliases, tags and documents nested deeper than 40.
+    duplicate keys, anchors, aliases, merge keys, tags and documents nested deeper than 40.
     """
     name = str(path)
-    data = path.read_bytes() if data is None else data
+    data = read_bytes(path) if data is None else data
     text = _text(name, data)
-    _refuse_aliases(name, text)
+    _refuse_constructs(name, text)
     nodes = _load(name, text)
     return Source(name, _plain(nodes), nodes)
 
 
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a problem file, of a larger one the first that are too many.
+
+    Raises ProblemFileError for a file that cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        raise _error(str(path), 0, 0, f"the file cannot be read: {error.strerror}") from error
+
+
 def _text(name: str, data: bytes) -> str:
     if len(data) > SIZE_LIMIT:
-        raise _error(name, 0, 0, f"the file has {len(data)} bytes; at most {SIZE_LIMIT} are read")
+        raise _error(name, 0, 0, f"the file has more than {SIZE_LIMIT} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -61,27 +73,29 @@ def _text(name: str, data: bytes) -> str:
         raise _error(name, line, 0, "the file is not UTF-8 text; save it as UTF-8") from error
 
 
-def _refuse_aliases(name: str, text: str) -> None:
-    # An alias can make a small file huge, and no problem needs one.
+def _refuse_constructs(name: str, text: str) -> None:
+    """Refuses what no problem needs and what could make a small file huge or deep."""
     depth = 0
     for event in _events(name, text):
-        if isinstance(event, AliasEvent) or (isinstance(event, NodeEvent) and event.anchor):
-            mark = event.start_mark
-            raise _error(
-                name, mark.line, mark.column, "anchors and aliases (& and *) are not allowed"
-            )
-        tag = getattr(event, "tag", None)
-        if tag:
-            mark = event.start_mark
-            raise _error(name, mark.line, mark.column, f"the tag {tag} is not allowed")
         step = type(event).__name__
         depth += step.endswith("StartEvent") - step.endswith("EndEvent")
+        reason = _reason(event)
         if depth > DEPTH_LIMIT:
-            mark = event.start_mark
-            raise _error(name, mark.line, mark.column, f"nested deeper than {DEPTH_LIMIT} levels")
+            reason = f"nested deeper than {DEPTH_LIMIT} levels"
+        if reason:
+            raise _error(name, event.start_mark.line, event.start_mark.column, reason)
 
 
-def _events(name: str, text: str) -> Iterator[NodeEvent]:
+def _reason(event: Event) -> str | None:
+    if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
+        return "anchors and aliases (& and *) are not allowed"
+    if isinstance(event, ScalarEvent) and event.value == "<<" and not event.style:
+        return "merge keys (<<) are not allowed"
+    tag = getattr(event, "tag", None)
+    return f"the tag {tag} is not allowed" if tag else None
+
+
+def _events(name: str, text: str) -> Iterator[Event]:
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
     except MarkedYAMLError as error:

@@ -55,8 +55,8 @@ class Draw:
 
     draw: str
     """The generator's name."""
-    leading: tuple[int, ...] = ()
-    """Sizes of the axes that "..." stands for, for this argument alone."""
+    leading: tuple[int, ...] | None = None
+    """Sizes of the axes that "..." stands for, for this argument alone; else as in the case."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Axes that have another size here than in the case, such as a mask's query axis of 1."""
 
