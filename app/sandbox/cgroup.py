@@ -36,21 +36,20 @@ class Group:
         self.unified = memory == pids
         self._memory = memory
         self._directories = [memory] if self.unified else [memory, pids]
-        self._memory_mb = 0
 
     @classmethod
     def create(cls) -> Self | None:
         """A new group below this process's own; None where that is not permitted."""
         name = f"attest-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        parents = own_directories()
+        parents = list(dict.fromkeys(own_directories()))
         made: list[Path] = []
         try:
-            for parent in dict.fromkeys(parents):
+            for parent in parents:
+                _remove_stale(parent)
                 (parent / name).mkdir()
                 made.append(parent / name)
             group = cls(made[0], made[-1])
             (made[-1] / "pids.max").write_text(str(_PIDS))
-            group.limit_memory(512)
         except (OSError, IndexError):
             for directory in made:
                 directory.rmdir()
@@ -59,21 +58,21 @@ class Group:
 
     def limit_memory(self, megabytes: int) -> None:
         """Make room for one job of that memory limit."""
-        if megabytes == self._memory_mb:
-            return
         limit = int(megabytes * _HEADROOM + _OVERHEAD_MB) << 20
         file = "memory.max" if self.unified else "memory.limit_in_bytes"
-        (self._memory / file).write_text(str(limit))
-        self._memory_mb = megabytes
+        # Refused while more than that is still charged; the address-space limit holds anyway.
+        with contextlib.suppress(OSError):
+            (self._memory / file).write_text(str(limit))
 
     def oom_kills(self) -> int:
         """How often the kernel has killed in this group for want of memory."""
         file = "memory.events" if self.unified else "memory.oom_control"
-        for line in (self._memory / file).read_text().splitlines():
-            key, _, count = line.partition(" ")
-            if key == "oom_kill":
-                return int(count)
-        return 0
+        try:
+            lines = (self._memory / file).read_text().splitlines()
+        except OSError:
+            return 0  # removed, together with the jail
+        counts = dict(line.split() for line in lines)
+        return int(counts.get("oom_kill", 0))
 
     def open_procs(self) -> list[int]:
         """Descriptors through which a process without any right here can move itself in."""
@@ -90,6 +89,15 @@ class Group:
                     break
                 except OSError:
                     time.sleep(0.05)
+
+
+def _remove_stale(parent: Path) -> None:
+    """Remove the groups of services that were killed; the kernel refuses those in use."""
+    for group in parent.glob("attest-*"):
+        owner = group.name.split("-")[1]
+        if not Path("/proc", owner).exists():
+            with contextlib.suppress(OSError):
+                group.rmdir()
 
 
 def own_directories() -> list[Path]:

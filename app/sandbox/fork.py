@@ -43,8 +43,12 @@ class Fork:
         self._printed = os.memfd_create("printed", os.MFD_CLOEXEC)
         self._printed_end = 0
         self._socket, theirs = socket.socketpair()
-        with theirs:
-            self._start(theirs, file_bytes)
+        try:
+            with theirs:
+                self._start(theirs, file_bytes)
+        except SlotLost:
+            self._close()
+            raise
 
     def _start(self, theirs: socket.socket, file_bytes: int) -> None:
         wall_s = self._limits.wall_s
@@ -84,8 +88,11 @@ class Fork:
             if not isinstance(error, SlotLost):
                 self.end()
         finally:
-            self._socket.close()
-            os.close(self._printed)
+            self._close()
+
+    def _close(self) -> None:
+        self._socket.close()
+        os.close(self._printed)
 
     # Messages
 

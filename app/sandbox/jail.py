@@ -236,6 +236,7 @@ def _environment(root: str) -> dict[str, str]:
         "PYTHONHOME": f"{root}/py",
         "PYTHONPATH": f"{root}/sp:{root}/own",
         "PYTHONUTF8": "1",
+        "PYTHONHASHSEED": "0",  # so that a replay meets the same order of sets
         "PYTHONDONTWRITEBYTECODE": "1",
         "LD_LIBRARY_PATH": f"{root}/py/lib",
         "LANG": "C.UTF-8",

@@ -33,12 +33,15 @@ class Jail:
     def __init__(self, level: Level, slots: int, without: frozenset[str]) -> None:
         """Returns when every slot waits for a job; SandboxUnavailable where one does not."""
         self._cleanup = ExitStack()
+        self.controls: list[socket.socket] = []
         try:
             self.groups = [self._make_group() for _ in range(slots)]
-            self.controls = self._launch(level, without)
+            self._launch(level, without)
             self._await_slots()
         except BaseException:
-            self.close()
+            self.end()
+            for control in self.controls:
+                control.close()
             raise
 
     def _make_group(self) -> Group | None:
@@ -47,13 +50,12 @@ class Jail:
             self._cleanup.callback(group.remove)
         return group
 
-    def _launch(self, level: Level, without: frozenset[str]) -> list[socket.socket]:
+    def _launch(self, level: Level, without: frozenset[str]) -> None:
         with ExitStack() as theirs:
-            controls = []
             inside = []
             for _ in self.groups:
                 ours, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                controls.append(self._cleanup.enter_context(ours))
+                self.controls.append(ours)
                 inside.append(theirs.enter_context(other).fileno())
             procs = [group.open_procs() if group else [] for group in self.groups]
             for descriptor in chain(*procs):
@@ -62,7 +64,6 @@ class Jail:
             self.directories = [_make_directory(view, slot) for slot in range(len(procs))]
             config = _config(level, view, inside, procs, without)
             self._start_process(config, [*inside, *chain(*procs)])
-        return controls
 
     def _make_view(self) -> Path:
         """At level landlock, the directory of links that takes the place of a root."""
@@ -125,8 +126,12 @@ class Jail:
         printed = [line for line in lines if line.strip()]
         return told or (printed[-1] if printed else "it gave no reason")
 
-    def close(self) -> None:
-        """End everything in the jail and remove its control groups."""
+    def end(self) -> None:
+        """End everything in the jail and remove its control groups.
+
+        The control sockets stay open, at end of file: whoever holds a slot may be reading its
+        one, and a number closed under a reader could already be another socket's.
+        """
         self._cleanup.close()
 
 

@@ -25,7 +25,8 @@ class Sandbox:
     is imported inside; running a job takes milliseconds.
 
     ``allow_level``: the weakest isolation accepted. Raises SandboxUnavailable where the host
-    offers less. ``without`` leaves out layers of ``config.Config`` and is for tests alone.
+    offers less. ``without`` leaves out layers and is for tests alone: those of
+    ``config.Config``, and ``namespaces`` for level landlock on a host that allows more.
     """
 
     def __init__(
@@ -37,56 +38,66 @@ class Sandbox:
     ) -> None:
         if slots < 1:
             raise ValueError(f"slots is {slots}, expected at least 1")
-        self.level = probe.require(allow_level)
-        self._slots = slots
+        found = probe.require(allow_level)
+        self.level = Level.LANDLOCK if "namespaces" in without else found
         self._without = without
-        self._restart = threading.Lock()
+        self._replacing = threading.Lock()
         self._closed = False
         self._jail = Jail(self.level, slots, without)
-        self._free: queue.LifoQueue[int] = queue.LifoQueue()
-        for slot in reversed(range(slots)):
+        self._slots = [_Slot(number, self._jail) for number in range(slots)]
+        self._free: queue.LifoQueue[_Slot] = queue.LifoQueue()
+        for slot in self._slots:
             self._free.put(slot)
 
     def run(self, job: Job) -> list[Answer]:
         """One answer for each call, in order; waits for a free slot first.
 
-        Raises SandboxUnavailable if the slot was lost twice, and ValueError for a job that makes
-        no sense (a file name that leads elsewhere, an argument that cannot be sent).
+        Raises SandboxUnavailable if the slot was lost twice or the sandbox is closed, and
+        ValueError or TypeError for a job that makes no sense (a file name that leads elsewhere,
+        an argument that cannot be sent).
         """
         with self._slot() as slot:
             for tried in range(1, _TRIES + 1):
-                jail = self._jail
+                slot.move_to(self._jail)
                 try:
-                    return Session(job, jail, slot).run()
+                    return Session(job, slot.jail, slot.number).run()
                 except SlotLost as loss:
                     if self._closed:
                         raise SandboxUnavailable("the sandbox was closed during a job") from loss
                     if loss.jail:
-                        self._replace(jail)
+                        self._replace(slot.jail)
                     if tried == _TRIES:
                         raise SandboxUnavailable(f"a job was lost twice: {loss}") from loss
         raise AssertionError("every try returns or raises")
 
     @contextmanager
-    def _slot(self) -> Iterator[int]:
+    def _slot(self) -> Iterator["_Slot"]:
         slot = self._free.get()
         try:
+            if self._closed:
+                raise SandboxUnavailable("the sandbox is closed")
             yield slot
         finally:
             self._free.put(slot)
 
     def _replace(self, lost: Jail) -> None:
         """Start a new jail, once, however many slots notice the loss."""
-        with self._restart:
+        with self._replacing:
             if self._jail is lost and not self._closed:
-                lost.close()
-                self._jail = Jail(self.level, self._slots, self._without)
+                lost.end()
+                self._jail = Jail(self.level, len(self._slots), self._without)
 
     def close(self) -> None:
-        """End the jail; jobs still running raise SandboxUnavailable."""
-        with self._restart:
+        """End the jail; jobs still running or waiting raise SandboxUnavailable."""
+        with self._replacing:
+            if self._closed:
+                return
             self._closed = True
-            self._jail.close()
+            self._jail.end()
+        for slot in [self._free.get() for _ in self._slots]:  # each as soon as its job has failed
+            slot.move_to(self._jail)
+            slot.close()
+            self._free.put(slot)
 
     def __enter__(self) -> Self:
         return self
@@ -98,3 +109,20 @@ class Sandbox:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class _Slot:
+    """The right to use one control socket, in the jail that was current when last used."""
+
+    def __init__(self, number: int, jail: Jail) -> None:
+        self.number = number
+        self.jail = jail
+
+    def move_to(self, jail: Jail) -> None:
+        """Leave a jail that was replaced."""
+        if jail is not self.jail:
+            self.close()
+            self.jail = jail
+
+    def close(self) -> None:
+        self.jail.controls[self.number].close()

@@ -25,7 +25,6 @@ LOAD_S = 5.0
 _LOADING = -1
 _OWN_DIRECTORY = "/tmp/submission"  # noqa: S108 - in the child's private tmpfs
 _OUTCOMES = {name: Outcome(name) for name in FailureHeader.__annotations__["outcome"].__args__}
-_GONE = (EOFError, ConnectionError, BrokenPipeError, OSError)
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ class Session:
         except wire.Unreadable as error:
             fork.end()
             return Failure(Outcome.CRASHED, f"its answer could not be read: {error}"), None, []
-        except _GONE:
+        except (EOFError, OSError):
             ended = fork.end_by_itself()
             return self._death(fork, ended, deadline, loading), None, []
         return self._told(reply.failure), reply, results
