@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DELETE_ON_ERROR:
-.PHONY: install check test bench clean
+.PHONY: install serve check test bench clean
 
 install: $(VENV)/installed
 
@@ -14,6 +14,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt $(PIP_ARGS) --editable '.[dev]'
 	touch $@
+
+# PORT, DATA and ONCE=1 are passed on: make serve PORT=9000 DATA=/srv/attest
+serve: install
+	$(if $(DATA),ATTEST_DATA='$(DATA)') $(BIN)/attest serve --demo $(if $(PORT),--port '$(PORT)') $(if $(ONCE),--once)
 
 check: install
 	$(BIN)/ruff check .

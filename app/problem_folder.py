@@ -1,7 +1,6 @@
 """The folder of problems: what is in it is proposed, at the start and whenever it changes."""
 
 import hashlib
-import json
 import logging
 import threading
 from pathlib import Path
@@ -12,11 +11,11 @@ from watchfiles import watch as changes
 from app import problems
 from app.catalogue.folder import problem_files
 from app.catalogue.problem_file import ProblemVersion, read_problem
+from app.catalogue.proofs import read_proofs
 from app.db import Sessions, snapshot, transaction
 from app.errors import Place, ProblemFileError
 from app.models import ProblemFile
 
-PROOFS = "proofs.json"
 LOOK_EVERY_MS = 2000  # for file systems that tell nothing of their changes
 
 log = logging.getLogger(__name__)
@@ -69,18 +68,3 @@ def _bytes(path: Path) -> bytes | None:
     except OSError as error:  # it was just deleted, or may not be read: the next look tells
         log.warning("%s cannot be read: %s", path, error.strerror)
         return None
-
-
-def read_proofs(folder: Path) -> dict[str, str]:
-    """The record of problems that were proven before: the hash of the file by problem."""
-    path = folder / PROOFS
-    if not path.is_file():
-        return {}
-    record = json.loads(path.read_text())
-    return {str(name): str(sha256) for name, sha256 in record.items()}
-
-
-def write_proofs(folder: Path, proven: dict[str, str]) -> None:
-    """Replaces the record."""
-    text = json.dumps(dict(sorted(proven.items())), indent=2) + "\n"
-    (folder / PROOFS).write_text(text)

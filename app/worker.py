@@ -208,7 +208,7 @@ def main() -> None:
 
 def _end_with_parent() -> None:
     # Jobs that were running are recovered by the next worker, so there is nothing to wait for.
-    while sys.stdin.buffer.read(64):
+    while os.read(sys.stdin.fileno(), 64):
         pass
     os._exit(1)
 

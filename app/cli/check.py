@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.catalogue.folder import selected_files
+from app.catalogue.folder import problem_files, selected_files
 from app.catalogue.problem_file import ProblemVersion, read_problem
+from app.catalogue.proofs import read_proofs, write_proofs
 from app.catalogue.source import read_source
 from app.cli.sandbox import open_sandbox, slots_for_all_cores
 from app.errors import AttestError, Place, ProblemFileError
@@ -23,13 +24,14 @@ class Checked:
     path: Path
     errors: tuple[Place, ...]
     proof: Proof | None = None
+    sha256: str = ""
 
     @property
     def ok(self) -> bool:
         return not self.errors
 
 
-def run(paths: list[Path], as_json: bool, thorough: bool) -> int:
+def run(paths: list[Path], as_json: bool, thorough: bool, record: bool) -> int:
     """Proves every file. Returns 0 if all are proven, else 1."""
     settings = Settings()
     files = list(selected_files(paths or [settings.problems_folder]))
@@ -37,12 +39,27 @@ def run(paths: list[Path], as_json: bool, thorough: bool) -> int:
     seeds = THOROUGH_SEEDS if thorough else SEEDS
     with open_sandbox(settings, slots) as sandbox, ThreadPoolExecutor(slots) as pool:
         checked = list(pool.map(lambda path: check_file(path, sandbox, seeds), files))
+    if record:
+        _record(checked)
     if as_json:
         print(json.dumps(as_object(checked), ensure_ascii=False))
     else:
         print("\n\n".join("\n".join(_lines(one)) for one in checked))
         print(f"\n{_totals_line(checked)}")
     return 0 if all(one.ok for one in checked) else 1
+
+
+def _record(checked: list[Checked]) -> None:
+    """Brings each folder's record up to date for the files that were checked."""
+    for folder in {one.path.parent.parent for one in checked}:
+        there = {path.stem for path in problem_files(folder)}
+        known = {name: sha256 for name, sha256 in read_proofs(folder).items() if name in there}
+        for one in checked:
+            if one.path.parent.parent == folder:
+                known.pop(one.path.stem, None)
+                if one.sha256 and one.ok:
+                    known[one.path.stem] = one.sha256
+        write_proofs(folder, known)
 
 
 def check_file(path: Path, sandbox: Sandbox, seeds: int) -> Checked:
@@ -54,7 +71,7 @@ def check_file(path: Path, sandbox: Sandbox, seeds: int) -> Checked:
         return Checked(path, tuple(error.places))
     except AttestError as error:
         return Checked(path, (Place(str(path), 1, 1, str(error)),))
-    return Checked(path, tuple(_places(version, proof.flaws)), proof)
+    return Checked(path, tuple(_places(version, proof.flaws)), proof, version.sha256)
 
 
 def _places(version: ProblemVersion, flaws: Iterable[Flaw]) -> list[Place]:

@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
+Slots = Annotated[int | None, typer.Option(min=1, help="Submissions graded at a time.")]
 Language = Annotated[str, typer.Option("--lang", help="en or zh.", metavar="en|zh")]
 
 
@@ -48,11 +49,14 @@ def check(
     paths: Annotated[list[Path] | None, typer.Argument(help="Problem files or folders.")] = None,
     as_json: Json = False,
     thorough: Annotated[bool, typer.Option(help="More seeds for accepted variants.")] = False,
+    record: Annotated[
+        bool, typer.Option(help="Write what is proven to proofs.json in the problems' folder.")
+    ] = False,
 ) -> int:
     """Prove that problems accept right work and refuse every wrong answer they know."""
     from app.cli import check as command
 
-    return command.run(paths or [], as_json, thorough)
+    return command.run(paths or [], as_json, thorough, record)
 
 
 @app.command()
@@ -73,12 +77,49 @@ def doctor(as_json: Json = False) -> int:
 
 @app.command()
 def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any free one.")] = None,
+    slots: Slots = None,
+    no_worker: Annotated[bool, typer.Option(help="Accept, and grade later.")] = False,
+    demo: Annotated[bool, typer.Option(help="Make a demo course and print its keys.")] = False,
     once: Annotated[bool, typer.Option(help="Grade the built-in submissions and end.")] = False,
 ) -> int:
-    """Grade the built-in submissions and print their reports."""
+    """Run the service: API, pages and one worker."""
     from app.cli import serve as command
 
-    return command.run(once)
+    return command.run(host, port, slots, not no_worker, demo, once)
+
+
+@app.command()
+def worker(slots: Slots = None) -> int:
+    """Grade what the service accepts; on SQLite one worker at a time."""
+    from app.cli import worker as command
+
+    return command.run(slots)
+
+
+@app.command()
+def token(
+    email: Annotated[str, typer.Argument(help="Whose token.")],
+    name: Annotated[str | None, typer.Option(help="Name of a new person.")] = None,
+    role: Annotated[
+        str | None, typer.Option(metavar="student|ta|instructor|admin", help="Role in the course.")
+    ] = None,
+    label: Annotated[str, typer.Option(help="What the token is for.")] = "command line",
+    days: Annotated[int | None, typer.Option(min=1, help="Ends after so many days.")] = None,
+) -> int:
+    """Print a new token; it is shown only now."""
+    from app.cli import token as command
+
+    return command.run(email, name, role, label, days)
+
+
+@app.command()
+def db(action: Annotated[str, typer.Argument(metavar="upgrade|current|check")]) -> int:
+    """Bring the database's tables up to date, or tell how they stand."""
+    from app.cli import db as command
+
+    return command.run(action)
 
 
 def main() -> None:
