@@ -74,7 +74,9 @@ def _launch_full(config: Config, config_descriptor: int) -> int:
 
 
 def _launch_landlock(config: Config, config_descriptor: int) -> int:
-    become_nobody()
+    if _nobody_can_run(f"{config.root}/{config.python}"):
+        become_nobody()
+    # else root it stays, without capabilities: a Python below a home of mode 0700
     return _fork(lambda: _become_master(config, config_descriptor))
 
 
@@ -107,6 +109,15 @@ def become_nobody() -> None:
         return
     # A change of uid hides /proc/self from its own process, and the uid map is written there.
     syscalls.set_dumpable(True)
+
+
+def _nobody_can_run(program: str) -> bool:
+    """Whether the program is within reach once root is given up, tried in a fork."""
+    pid = os.fork()
+    if pid == 0:
+        become_nobody()
+        os._exit(0 if os.access(program, os.X_OK, effective_ids=True) else 1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def enter_namespaces(flags: int = _NEW_NAMESPACES) -> None:
