@@ -155,6 +155,12 @@ def reconcile(session: Session, before: datetime) -> int:
     return len(lost)
 
 
+def counts(session: Session) -> dict[str, int]:
+    """How many runs have each status."""
+    counted = select(Run.status, func.count()).group_by(Run.status)
+    return {row[0]: row[1] for row in session.execute(counted)}
+
+
 def latest(submission_id: Any) -> Any:
     """The condition that a run is the newest of its submission."""
     newer = Run.__table__.alias("newer")

@@ -27,6 +27,7 @@ from app.errors import AttestError, Forbidden
 from app.http.rates import Rates
 from app.models import Person
 from app.people import Role
+from app.settings import Settings
 
 COOKIE = "attest_session"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -52,16 +53,23 @@ class Visitor:
     key: str
 
 
-def _database(request: Request) -> Sessions:
+async def _database(request: Request) -> Sessions:
     return cast(Sessions, request.app.state.sessions)
 
 
-def _rates(request: Request) -> Rates:
+async def _rates(request: Request) -> Rates:
     return cast(Rates, request.app.state.rates)
 
 
 Database = Annotated[Sessions, Depends(_database)]
 """Opens sessions: ``with snapshot(database)`` to read, ``with transaction(database)`` to write."""
+
+
+async def _settings(request: Request) -> Settings:
+    return cast(Settings, request.app.state.settings)
+
+
+Configuration = Annotated[Settings, Depends(_settings)]
 
 RateLimits = Annotated[Rates, Depends(_rates)]
 

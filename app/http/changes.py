@@ -143,7 +143,7 @@ def _tell(told: list[tuple[_Watcher, str | None]]) -> None:
             watcher.changed.set()
 
 
-def _changes(request: Request) -> Changes:
+async def _changes(request: Request) -> Changes:
     return cast(Changes, request.app.state.changes)
 
 

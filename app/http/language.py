@@ -26,7 +26,9 @@ def _wish(part: str) -> tuple[float, str]:
         return 0.0, ""
 
 
-def _from_header(accept_language: Annotated[str, Header(include_in_schema=False)] = "") -> Language:
+async def _from_header(
+    accept_language: Annotated[str, Header(include_in_schema=False)] = "",
+) -> Language:
     return preferred_language(accept_language)
 
 
