@@ -22,10 +22,13 @@ def find_problem(name: str, folder: Path) -> ProblemVersion:
     """
     if name.endswith((".yaml", ".yml")):
         return read_problem(_existing(Path(name)))
-    files = {path.stem: path for path in problem_files(folder)}
-    if name in files:
-        return read_problem(files[name])
-    near = get_close_matches(name, files, n=1)
+    files = problem_files(folder)
+    named = [path for path in files if path.stem == name]
+    if len(named) > 1:
+        raise UnknownProblem(f"two files state the problem `{name}`: {named[0]} and {named[1]}")
+    if named:
+        return read_problem(named[0])
+    near = get_close_matches(name, [path.stem for path in files], n=1)
     meant = f"did you mean `{near[0]}`?" if near else f"there are {len(files)} problems there"
     raise UnknownProblem(f"no problem `{name}` in {folder}; {meant}")
 

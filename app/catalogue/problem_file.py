@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -152,13 +153,18 @@ def _renamed(part: object, at: Location, wrong: list[Finding]) -> object:
 
 def _validated(kind: type, part: object, at: Location, wrong: list[Finding]) -> object:
     try:
-        return TypeAdapter(kind).validate_python(part)
+        return _reader(kind).validate_python(part)
     except ValidationError as error:
         # A check or a field that was refused already would be refused here once for each kind.
         refused = {finding.location[:2] for finding in wrong}
         details = [d for d in error.errors() if (*at, *d["loc"])[:2] not in refused]
         wrong.extend(_finding(kind, detail, at) for detail in details)
         return part
+
+
+@cache
+def _reader(kind: type) -> TypeAdapter[object]:
+    return TypeAdapter(kind)  # made once: that takes longer than reading a whole file with it
 
 
 def _finding(kind: type, detail: ErrorDetails, at: Location) -> Finding:
@@ -186,7 +192,7 @@ def _unknown_key(kind: type, name: str, loc: tuple[int | str, ...]) -> str:
 
 def _keys_at(kind: type, loc: tuple[int | str, ...]) -> list[str]:
     """The keys of the class reached from ``kind`` by ``loc``, by walking its JSON Schema."""
-    schema = TypeAdapter(kind).json_schema()
+    schema = _reader(kind).json_schema()
     node: Mapping[str, object] = schema
     for step in loc:
         node = _resolved(schema, node)
