@@ -1,8 +1,9 @@
 """3.1, 3.3 Attention with torch's matmul and softmax, in a form whose gradients stay finite.
 
-Filling a whole row with -inf makes softmax return NaN, and even where NaN is replaced afterwards
-it reaches the gradients of everything the row touched. So a row that sees nothing is left
-unfilled, an ordinary softmax, and multiplied away afterwards.
+In a row that sees nothing softmax returns NaN. Where -inf was *added* to the scores, that NaN
+reaches the gradients of everything the row touched, even if the row is replaced afterwards. So
+hidden entries are *filled*, with -inf before softmax and with 0 after it: no gradient passes a
+fill.
 """
 
 from typing import Any
@@ -65,9 +66,8 @@ def masked_softmax(
     except RuntimeError:
         rule = "visible must broadcast to the scores"
         raise ShapeError(rule, visible=mask.shape, scores=scores.shape) from None
-    sees = mask.any(dim=-1, keepdim=True)
-    filled = scores.masked_fill(sees & ~mask, float("-inf"))
-    return torch.softmax(filled, dim=-1).masked_fill(~sees, 0.0)
+    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
+    return weights.masked_fill(~mask, 0.0)
 
 
 def common_axes(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, ...]:

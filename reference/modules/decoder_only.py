@@ -28,7 +28,8 @@ class Block(nn.Module):
         normed = self.ln1(x)
         keys, values = self.attention.keys_values(normed)
         if past is not None:
-            keys, values = torch.cat([past[0], keys], -2), torch.cat([past[1], values], -2)
+            old_keys, old_values = map(real, past)
+            keys, values = torch.cat([old_keys, keys], -2), torch.cat([old_values, values], -2)
         visible = causal_visible(x.shape[-2], keys.shape[-2])
         _, read = self.attention.attend(normed, (keys, values), visible)
         x = x + read
@@ -57,14 +58,14 @@ class DecoderOnly(nn.Module):
     ) -> tuple[Tensor, list[Heads]]:  # logits (…, c, V), cache with c more tokens
         """Logits of new tokens after those of the cache. Raises ShapeError."""
         ids = token_ids("tokens", tokens, len(self.token))
-        past = cache[0][0].shape[-2] if cache else 0
+        past = 0 if cache is None else real(cache[0][0]).shape[-2]
         if past + ids.shape[-1] > len(self.position):
             rule = f"{past} tokens and these exceed the positions"
             raise ShapeError(rule, tokens=ids.shape, positions=self.position.shape)
         x = self.token[ids] + self.position[past : past + ids.shape[-1]]
         grown = []
         for number, block in enumerate(self.blocks):
-            x, pair = block(x, cache[number] if cache else None)
+            x, pair = block(x, None if cache is None else cache[number])
             grown.append(pair)
         return self.head(self.final_norm(x)), grown
 

@@ -37,14 +37,14 @@ def step(
     x = embed(tokens, weights, start=cached_length(cache))
     grown: Cache = []
     for number, block in enumerate(blocks(weights, config)):
-        x, pair = block_step(x, block, cache[number] if cache else None, config)
+        x, pair = block_step(x, block, None if cache is None else cache[number], config)
         grown.append(pair)
     return predict(x, weights, config), grown
 
 
 def cached_length(cache: Cache | None) -> int:
     """p, the number of tokens that the cache holds."""
-    return cache[0][0].shape[-2] if cache else 0
+    return 0 if cache is None else np.shape(cache[0][0])[-2]
 
 
 def block_step(

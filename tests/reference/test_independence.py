@@ -23,8 +23,8 @@ MODULES = [module.name for module in pkgutil.iter_modules(reference.modules.__pa
 @pytest.mark.parametrize(
     ("package", "forbidden"),
     [
-        ("reference.ops", ["torch", "reference.modules"]),
-        ("reference.modules", ["reference.ops"]),
+        ("reference.ops", ["torch", "reference.modules", "app"]),
+        ("reference.modules", ["reference.ops", "app"]),
         ("reference.shapes", ["torch", "numpy"]),
         ("reference.counts", ["torch", "numpy"]),
     ],

@@ -178,6 +178,15 @@ PAIRS: dict[str, Pair] = {
         t_cache.step,
         lambda r: [r.integers(0, 11, (2, 5)), *models.decoder_only(r)],
     ),
+    "cache step on a cache": (
+        n_cache.step,
+        t_cache.step,
+        lambda r: [
+            r.integers(0, 11, (2, 3)),
+            *models.decoder_only(r),
+            r.standard_normal((2, 2, 2, 3, 4, 5)),  # L, K and V, B, H, p, d
+        ],
+    ),
     "encoder-decoder forward": (
         n_encoder_decoder.forward,
         t_encoder_decoder.forward,
