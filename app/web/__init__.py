@@ -1,0 +1,1 @@
+"""The pages: server-rendered, in two languages, plain links and forms first."""
