@@ -85,9 +85,15 @@ def _show_python(layout: Layout) -> None:
     for directory in ("site-packages", "dist-packages"):
         if (stdlib / directory).is_dir():
             layout.covers.append(f"{place}/{directory}")
-    if sysconfig.get_config_var("Py_ENABLE_SHARED"):
-        name = sysconfig.get_config_var("INSTSONAME")
-        layout.bind(Path(sysconfig.get_config_var("LIBDIR"), name), f"py/lib/{name}")
+    for library in _loaded_interpreter_libraries():
+        layout.bind(library, f"py/lib/{library.name}")
+
+
+def _loaded_interpreter_libraries() -> list[Path]:
+    """The libpython in use, if any. Not the one recorded at build time: prefixes get moved."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    paths = {Path(line.split(maxsplit=5)[-1]) for line in lines if "/libpython" in line}
+    return sorted(path for path in paths if path.name.startswith("libpython"))
 
 
 def _show_packages(layout: Layout) -> None:
