@@ -77,7 +77,7 @@ def _api() -> APIRouter:
 
 def _add_pages(app: FastAPI) -> ErrorPage | None:
     """Adds the pages where they are installed; how they show an error."""
-    if find_spec("app.web") is None:
+    if find_spec("app.web.routes") is None:
         return None
     pages = import_module("app.web.routes")
     app.include_router(pages.router)

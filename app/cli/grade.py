@@ -3,11 +3,11 @@
 import json
 import secrets
 import sys
-from collections import Counter
 from pathlib import Path
 
 from app.catalogue.folder import find_problem
 from app.catalogue.problem_file import ProblemVersion
+from app.cli.arguments import language_of, read_paths
 from app.cli.sandbox import open_sandbox
 from app.domain.gradescope import gradescope_results
 from app.domain.problem import CodeProblem
@@ -15,8 +15,8 @@ from app.domain.report import Report, report_of
 from app.domain.report_text import report_text
 from app.domain.run import RunResult
 from app.domain.submission import Submission
-from app.domain.words import LANGUAGES, Language
-from app.errors import AttestError, SubmissionTooLarge, UnreadableSubmission
+from app.domain.words import Language
+from app.errors import AttestError
 from app.grading.grade import grade_code, grade_without_code
 from app.settings import Settings
 from app.uploads.read import read_files
@@ -58,33 +58,6 @@ def graded(
         return grade_without_code(problem, submission, seed)
     with open_sandbox(settings) as sandbox:
         return grade_code(problem, submission, sandbox, seed)
-
-
-def language_of(name: str) -> Language:
-    """The language called ``name``. Raises AttestError for one we do not speak."""
-    for language in LANGUAGES:
-        if language == name:
-            return language
-    raise AttestError(f"--lang is {name!r}; expected {' or '.join(LANGUAGES)}")
-
-
-def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
-    """The files' bytes by name. Raises UnreadableSubmission and SubmissionTooLarge."""
-    names = Counter(path.name for path in paths)
-    for path in paths:
-        if path.is_dir():
-            raise UnreadableSubmission(f"{path} is a folder; expected files")
-        if not path.is_file():
-            raise UnreadableSubmission(f"no such file: {path}")
-        if names[path.name] > 1:
-            raise UnreadableSubmission(f"two files are called {path.name!r}")
-    total = sum(path.stat().st_size for path in paths)
-    if total > limit:
-        raise SubmissionTooLarge(f"the submission has {total} bytes; at most {limit} are taken")
-    try:
-        return {path.name: path.read_bytes() for path in paths}
-    except OSError as error:
-        raise UnreadableSubmission(f"{error.filename} cannot be read: {error.strerror}") from error
 
 
 def _write_gradescope(

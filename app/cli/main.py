@@ -4,6 +4,7 @@ Exit codes: 0 full marks or all well, 1 less, 2 we could not do it. With ``--jso
 JSON object and nothing else; everything for people goes to stderr then.
 """
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -57,6 +58,45 @@ def check(
     from app.cli import check as command
 
     return command.run(paths or [], as_json, thorough, record)
+
+
+@app.command()
+def login(
+    server: Annotated[str | None, typer.Option(envvar="ATTEST_SERVER", help="Address.")] = None,
+    token: Annotated[
+        str | None, typer.Option(envvar="ATTEST_TOKEN", help="Asked for if it is not given.")
+    ] = None,
+) -> int:
+    """Keep a server and a token for submit and status."""
+    from app.cli import login as command
+
+    return command.run(server, token)
+
+
+@app.command()
+def submit(
+    problem: Annotated[str, typer.Argument(help="A problem's id.")],
+    files: Annotated[list[Path], typer.Argument(help="The submission.", metavar="FILE...")],
+    wait: Annotated[bool, typer.Option(help="Wait for the report.")] = True,
+    as_json: Json = False,
+    lang: Language = "en",
+) -> int:
+    """Send a submission to the server and show its report."""
+    from app.cli import submit as command
+
+    return command.run(problem, files, wait, as_json, lang)
+
+
+@app.command()
+def status(
+    submission: Annotated[str | None, typer.Argument(metavar="[ID]", help="Of one.")] = None,
+    as_json: Json = False,
+    lang: Language = "en",
+) -> int:
+    """Show your newest submissions, or the report of one."""
+    from app.cli import status as command
+
+    return command.run(submission, as_json, lang)
 
 
 @app.command()
@@ -131,7 +171,7 @@ def main() -> None:
     except typer.TyperException as error:
         code = _fail(error.format_message(), 400)
     except AttestError as error:
-        code = _fail(str(error), error.status)
+        code = _fail(str(error), error.status, getattr(error, "details", None))
     except (KeyboardInterrupt, typer.Abort):
         code = _fail("interrupted", 500)
     except BrokenPipeError:
@@ -141,8 +181,8 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(message: str, status: int) -> int:
+def _fail(message: str, status: int, details: object = None) -> int:
     print(f"attest: {message}", file=sys.stderr)
     if "--json" in sys.argv:
-        print(problem_object(message, status))
+        print(json.dumps(details) if details else problem_object(message, status))
     return 2
