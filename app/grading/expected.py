@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from app.domain.answers import ExpressionField, Field, ShapeField, Value, parse_answers
-from app.domain.problem import AnswerProblem, CodeProblem, is_reference
+from app.domain.problem import AnswerProblem, CodeProblem, Problem, is_reference
 from app.errors import AttestError
 from app.grading.calls import call
 from app.grading.cases import Case
@@ -47,7 +47,8 @@ def reference_function(solution: str) -> Callable[..., Any]:
         function = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise AttestError(f"the solution `{solution}` is not in the reference: {error}") from error
-    assert callable(function)
+    if not callable(function):
+        raise AttestError(f"the solution `{solution}` is no function")
     return function  # type: ignore[no-any-return]
 
 
@@ -61,7 +62,10 @@ def expected_answers(problem: AnswerProblem) -> Mapping[str, Value]:
     """The right value of every field, in the form that a student's answer is read into."""
     if isinstance(problem.solution, str):
         function = reference_function(problem.solution)
-        raw = {name: _quantity(function, name, field) for name, field in problem.fields.items()}
+        try:
+            raw = {n: _quantity(function, n, field) for n, field in problem.fields.items()}
+        except (TypeError, ValueError, LookupError) as error:
+            raise _solution_failed(problem, error) from error
     else:
         raw = dict(problem.solution)
     return parse_answers(problem.fields, raw)
@@ -81,13 +85,19 @@ def _by_reference(
 ) -> Mapping[str, Array]:
     try:
         returned = function(*case.arguments.values())
-    except ValueError as error:
-        raise AttestError(f"problem {problem.id}, case {case.name}: {error}") from error
-    members = returned if isinstance(returned, tuple) else (returned,)
-    if isinstance(returned, dict):
-        members = tuple(returned[name] for name in problem.returns)
-    arrays = [np.asarray(member) for member in members]
-    return dict(zip(problem.returns, arrays, strict=True))
+        members = returned if isinstance(returned, tuple) else (returned,)
+        if isinstance(returned, dict):
+            members = tuple(returned[name] for name in problem.returns)
+        arrays = [np.asarray(member) for member in members]
+        return dict(zip(problem.returns, arrays, strict=True))
+    except (TypeError, ValueError, LookupError) as error:
+        raise _solution_failed(problem, error, case.name) from error
+
+
+def _solution_failed(problem: Problem, error: Exception, case: str = "") -> AttestError:
+    where = f", case {case}" if case else ""
+    told = f"{type(error).__name__}: {error}"
+    return AttestError(f"problem {problem.id}{where}: the solution gave {told}")
 
 
 def _by_code(problem: CodeProblem, cases: Sequence[Case], sandbox: Sandbox, seed: int) -> Expected:

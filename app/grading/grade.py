@@ -1,5 +1,6 @@
 """Grades one submission of one problem."""
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -82,5 +83,6 @@ def empty(problem: Problem, submission: Submission) -> tuple[CheckResult, ...]:
 
 
 def total(checks: Sequence[CheckResult]) -> float:
-    """The points of all checks that are decided."""
-    return sum(check.points for check in checks if check.outcome != Outcome.PENDING)
+    """The points of all checks that are decided, without the dust of adding floats."""
+    points = (check.points for check in checks if check.outcome != Outcome.PENDING)
+    return round(math.fsum(points), 9)

@@ -11,16 +11,29 @@ from app.domain import checks as kinds
 from app.grading.calls import Calls
 from app.grading.cases import Case
 from app.grading.checks import inputs_unchanged, no_leak, repeatable, weights
-from app.grading.compare import Verdict, compare, not_finite, wrong_dtype, wrong_shape
+from app.grading.compare import (
+    Array,
+    Question,
+    Verdict,
+    compare,
+    not_finite,
+    wrong_dtype,
+    wrong_shape,
+)
 from app.grading.trial import Trial, first_wrong
 
 Judge = Callable[[Any, Trial], Verdict | None]
+
+
+def _not_finite(student: Array, expected: Array, question: Question) -> Verdict | None:
+    return wrong_shape(student, expected, question) or not_finite(student, expected, question)
+
 
 JUDGES: dict[type[kinds.CheckBase], Judge] = {
     kinds.ValuesCheck: lambda check, trial: first_wrong(check, trial, compare),
     kinds.ShapeCheck: lambda check, trial: first_wrong(check, trial, wrong_shape),
     kinds.DtypeCheck: lambda check, trial: first_wrong(check, trial, wrong_dtype),
-    kinds.FiniteCheck: lambda check, trial: first_wrong(check, trial, not_finite),
+    kinds.FiniteCheck: lambda check, trial: first_wrong(check, trial, _not_finite),
     kinds.ZerosCheck: weights.judge_zeros,
     kinds.RowSumsCheck: weights.judge_row_sums,
     kinds.NoLeakCheck: no_leak.judge,
