@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ from app.domain.run import Evidence, Finding, RunStatus
 from app.domain.submission import Submission as Work
 from app.domain.words import Language, sentence
 from app.errors import InvalidRequest, NotFound
+from app.failpoint import failpoint
 from app.models import (
     Course,
     IdempotencyKey,
@@ -85,6 +87,16 @@ class SubmissionLine:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How far a person is with one problem: the best score, None before there is any, of how many
+    submissions, and whether one of them is not graded yet."""
+
+    best: float | None
+    submissions: int
+    waiting: bool
+
+
+@dataclass(frozen=True)
 class Page:
     """Some lines, newest first; ``next`` is the cursor of the page after this one."""
 
@@ -125,6 +137,8 @@ def accept(
         key = IdempotencyKey(person_id=person.id, key=idempotency_key)
         key.request_sha256, key.submission_id = request_sha256 or "", submission.id
         session.add(key)
+    session.flush()
+    failpoint("before-accept-commit")
     return _accepted(submission, run)
 
 
@@ -301,6 +315,26 @@ def _lines(session: Session, rows: Sequence[tuple[Submission, Run, float]]) -> l
         )
         for submission, run, points in rows
     ]
+
+
+def standings(session: Session, person: Person) -> dict[str, Standing]:
+    """How far the person is, by problem; problems without a submission are left out."""
+    query = (
+        select(Submission, Run, Version.points)
+        .join(Run, Run.submission_id == Submission.id)
+        .join(Version, Version.id == Run.version_id)
+        .where(Submission.person_id == person.id, runs.latest(Submission.id))
+    )
+    by_problem: dict[str, list[SubmissionLine]] = defaultdict(list)
+    for line in _lines(session, [(row[0], row[1], row[2]) for row in session.execute(query)]):
+        by_problem[line.problem].append(line)
+    return {problem: _standing(lines) for problem, lines in by_problem.items()}
+
+
+def _standing(lines: list[SubmissionLine]) -> Standing:
+    scores = [line.score for line in lines if line.score is not None]
+    waiting = any(line.status not in FINAL for line in lines)
+    return Standing(max(scores, default=None), len(lines), waiting)
 
 
 def score(run: Run, own: Any) -> float | None:

@@ -1,12 +1,21 @@
 """What every part of the tests may ask for."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from app import db, people, problems, schema
+from app.catalogue.folder import problem_files
+from app.catalogue.problem_file import ProblemVersion, read_problem
+from app.db import Sessions, transaction
 from app.errors import SandboxUnavailable
+from app.models import Course, Person
 from app.sandbox.sandbox import Sandbox
+from app.settings import Settings
+
+PROBLEMS = Path(__file__).resolve().parents[1] / "problems"
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +36,62 @@ def sandbox() -> Iterator[Sandbox]:
         pytest.skip(str(refusal))
     with started:
         yield started
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings with a data folder of their own and the shipped problems."""
+    return Settings(data=tmp_path / "data", problems=PROBLEMS)
+
+
+@pytest.fixture
+def database(settings: Settings) -> Iterator[Sessions]:
+    """A migrated SQLite file."""
+    sessions = db.sessions(settings)
+    schema.upgrade(sessions)
+    yield sessions
+    sessions.kw["bind"].dispose()
+
+
+@dataclass(frozen=True)
+class Members:
+    """A course with one person of each kind, and two who are not in it."""
+
+    course: Course
+    student: Person
+    classmate: Person
+    ta: Person
+    instructor: Person
+    outsider: Person
+    admin: Person
+
+
+@pytest.fixture
+def members(database: Sessions) -> Members:
+    """The first course and its people."""
+    with transaction(database) as session:
+        course = people.default_course(session)
+        names = ("student", "classmate", "ta", "instructor", "outsider", "admin")
+        found = {name: people.add(session, name.title(), f"{name}@example.org") for name in names}
+        found["admin"].is_admin = True
+        people.enrol(session, found["student"], course, "student")
+        people.enrol(session, found["classmate"], course, "student")
+        people.enrol(session, found["ta"], course, "ta")
+        people.enrol(session, found["instructor"], course, "instructor")
+    return Members(course, **found)
+
+
+@pytest.fixture(scope="session")
+def shipped() -> dict[str, ProblemVersion]:
+    """The problems of the repository, read once, by id."""
+    names = {path.stem: path.relative_to(PROBLEMS) for path in problem_files(PROBLEMS)}
+    return {n: read_problem(p, (PROBLEMS / p).read_bytes()) for n, p in names.items()}
+
+
+@pytest.fixture
+def served(database: Sessions, members: Members, shipped: dict[str, ProblemVersion]) -> Members:
+    """The course with two problems that are live: s33-masked-attention and s34-a1-masked."""
+    with transaction(database) as session:
+        for name in ("s33-masked-attention", "s34-a1-masked"):
+            problems.propose(session, shipped[name], None, proven=True)
+    return members

@@ -105,8 +105,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "forbidden": ("{detail}{at_line}", "{detail}{at_line}"),
     "errored": (
-        "grading failed by our fault and costs no attempt{detail_after}",
-        "评分因我们的故障而失败，不计入提交次数{detail_after}",
+        "grading failed by our fault and costs no attempt{how}",
+        "评分因我们的故障而失败，不计入提交次数{how}",
     ),
     "not_run": (
         "not judged, since this did not pass: {listed}",

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.run import Json
+from app.failpoint import failpoint
 from app.jobs.bell import ring
 from app.models import Job
 from app.models.base import now
@@ -64,6 +65,8 @@ def ring_after_commit(session: Session, name: str) -> None:
 
 
 def _ring_all(session: Session) -> None:
+    if WORKER in session.info["rings"]:
+        failpoint("after-enqueue")
     for name in session.info["rings"]:
         ring(bell_path(session, name))
 
