@@ -50,6 +50,7 @@ class Group:
                 made.append(parent / name)
             group = cls(made[0], made[-1])
             (made[-1] / "pids.max").write_text(str(_PIDS))
+            _forbid_swap(made[0])
         except (OSError, IndexError):
             for directory in made:
                 directory.rmdir()
@@ -89,6 +90,13 @@ class Group:
                     break
                 except OSError:
                     time.sleep(0.05)
+
+
+def _forbid_swap(memory: Path) -> None:
+    """Swapped pages would not count, and a job would crawl instead of meeting its limit."""
+    for file in ("memory.swap.max", "memory.swappiness"):
+        if (memory / file).exists():
+            (memory / file).write_text("0")
 
 
 def _remove_stale(parent: Path) -> None:

@@ -15,7 +15,7 @@ def of_call(error: BaseException, directory: str) -> FailureHeader:
     if isinstance(error, SystemExit):
         return FailureHeader(
             "crashed",
-            detail="sys.exit() was called",
+            detail=_exit_text(error),
             error_type="SystemExit",
             file=file,
             line=line,
@@ -59,6 +59,10 @@ def _exit_code(error: SystemExit) -> int:
     if code is None:
         return 0
     return code & 0xFF if type(code) is int else 1
+
+
+def _exit_text(error: SystemExit) -> str:
+    return "" if error.code is None or type(error.code) is int else _text(error)
 
 
 def _text(error: BaseException) -> str:

@@ -120,6 +120,9 @@ class _Printed(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
+    def fileno(self) -> int:
+        return 1
+
     def write(self, text: Any) -> int:
         length = len(text)
         if self._left > 0:
@@ -165,30 +168,34 @@ class Submission:
 
     def load(self) -> FailureHeader | None:
         """Write all files, then load the Python ones in order; stop at the first that fails."""
-        self._write()
-        for name in self._files:
-            if not name.endswith(".py"):
-                continue
-            try:
-                self._modules[name] = _load_module(self.directory, name)
-            except BaseException as error:  # noqa: BLE001 - SystemExit too is the student's
-                failure = of_loading(error, name, self.directory)
-                _flush()
-                return failure
-        _flush()
+        self._enter_directory()
+        try:
+            for step in (self._write, self._load):
+                for name in self._files:
+                    step(name)
+        except BaseException as error:  # noqa: BLE001 - SystemExit too is the student's
+            return of_loading(error, name, self.directory)
+        finally:
+            _flush()
         return None
 
-    def _write(self) -> None:
+    def _enter_directory(self) -> None:
         os.makedirs(self.directory, exist_ok=True)
         os.chdir(self.directory)
-        for name, content in self._files.items():
-            if os.path.dirname(name):
-                os.makedirs(os.path.dirname(name), exist_ok=True)
-            if not os.path.exists(name):  # without a directory of its own, it was written outside
-                with open(name, "wb") as file:
-                    file.write(content)
         # Last, so that a file called random.py shadows nothing. Its own imports of siblings work.
         sys.path.append(self.directory)
+
+    def _write(self, name: str) -> None:
+        if os.path.exists(name):
+            return  # written outside: at level landlock a job has nowhere to write
+        if os.path.dirname(name):
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(self._files[name])
+
+    def _load(self, name: str) -> None:
+        if name.endswith(".py"):
+            self._modules[name] = _load_module(self.directory, name)
 
     def find(self, entry: str, file: str | None) -> Callable[..., object] | None:
         """The function called ``entry``, in one file or the first that defines it."""

@@ -98,7 +98,7 @@ class Session:
         load = Load(
             directory=str(self._directory or _OWN_DIRECTORY),
             files=list(job.files),
-            seed=job.seed,
+            seed=job.seed % (1 << 64),
             stdout_limit=job.limits.stdout_kb * 1000 + 1,
             output_limit=job.limits.output_mb << 20,
             arrays=[wire.describe(body) for body in bodies],
@@ -209,10 +209,10 @@ class Session:
             return Failure(outcome, "the process closed its connection to the grader")
         number = ended.status & 0x7F
         if number == 0:
-            return Failure(outcome, "the process ended", exit_code=ended.status >> 8)
+            return Failure(outcome, exit_code=ended.status >> 8)
         if number == signal.SIGKILL and ended.cpu_ms >= 2000 * self._job.limits.wall_s:
             return Failure(Outcome.TIMED_OUT, limit=deadline.limit, signal=number)
-        return Failure(outcome, "the process was ended by a signal", signal=number)
+        return Failure(outcome, signal=number)
 
 
 @contextmanager

@@ -197,3 +197,9 @@ def test_a_large_file_fits(sandbox):
         "work.py": b"import os\ndef f():\n    return os.path.getsize('data.bin')\n",
     }
     assert value(load(sandbox, files)) == 20_000_000
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".py", "work.py/b.py"])
+def test_a_file_that_cannot_be_written_is_a_load_error(sandbox, name):
+    failure = load(sandbox, {"work.py": b"", name: b"x = 1\n"})[0].failure
+    assert (failure.outcome, failure.file) == (Outcome.LOAD_ERROR, name)

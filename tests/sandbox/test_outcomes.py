@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from app.domain.outcome import Outcome
+from app.sandbox import cgroup
 from app.sandbox.job import Call, Job, Limits
 
 
@@ -74,6 +75,7 @@ def test_leaving_the_process_is_a_crash_with_its_exit_code(run_one, statement, c
     failure = run_one(f"import os, sys\ndef f():\n    {statement}\n").failure
     assert (failure.outcome, failure.exit_code) == (Outcome.CRASHED, code)
     assert failure.signal is None
+    assert failure.detail == ("text" if "text" in statement else "")
 
 
 @pytest.mark.parametrize("statement", ["ctypes.string_at(0)", "os.abort()"])
@@ -139,6 +141,25 @@ def test_an_endless_call_meets_its_time_limit(run_one, statement):
     answer = run_one(f"import re, signal, threading, time\ndef f():\n    {statement}\n", case_s=0.2)
     assert (answer.failure.outcome, answer.failure.limit) == (Outcome.TIMED_OUT, "0.2 s")
     assert answer.seconds >= 0.2
+
+
+def test_a_kill_by_the_kernel_for_memory_is_out_of_memory_and_spares_the_slot(
+    sandbox, run, monkeypatch
+):
+    """The control group is only a backstop, so here it is made narrower than the other limit."""
+    if cgroup.version() == "none":
+        pytest.skip("this host lets us make no control group")
+    text = "def f():\n    return len(bytearray(400 << 20))\ndef g():\n    return 7\n"
+    with monkeypatch.context() as narrow:
+        narrow.setattr(cgroup, "_HEADROOM", 0.3)
+        killed, spared = run(text, "f", "g")
+    assert (killed.failure.outcome, killed.failure.limit, killed.failure.signal) == (
+        Outcome.OUT_OF_MEMORY,
+        "512 MB",
+        signal.SIGKILL,
+    )
+    assert spared.values[0].array == 7
+    assert run(text, "f")[0].values[0].array == 400 << 20
 
 
 def test_a_missing_entry_is_not_defined(run):
