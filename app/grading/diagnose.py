@@ -19,7 +19,7 @@ from app.domain.run import CheckResult
 from app.grading.calls import Calls
 from app.grading.cases import Case, draw_cases
 from app.grading.checks import further_calls, judge
-from app.grading.code import Run, base_calls, run_calls
+from app.grading.code import Answers, Run, base_calls, run_calls
 from app.grading.compare import Array, Question, close
 from app.grading.expected import sandbox_limits
 from app.grading.results import Results, bind
@@ -98,18 +98,8 @@ def _equal_on(
     sandbox: Sandbox,
     seed: int,
 ) -> list[Misconception]:
-    """Those of ``candidates`` that give the student's answers on all of ``cases``.
-
-    All run in one process, since staff wrote them: one fork.
-    """
-    calls: Calls = {
-        (candidate.id, *key): call
-        for candidate in candidates
-        for key, call in base_calls(run.problem, cases, file=_file(candidate)).items()
-    }
-    files = {_file(candidate): _code(candidate) for candidate in candidates}
-    limits = sandbox_limits(run.problem, len(candidates))
-    theirs = run_calls(sandbox, files, calls, seed, limits)
+    """Those of ``candidates`` that give the student's answers on all of ``cases``."""
+    theirs = _answers_of(candidates, cases, run.problem, sandbox, seed)
     return [
         candidate
         for candidate in candidates
@@ -120,12 +110,38 @@ def _equal_on(
     ]
 
 
+def _answers_of(
+    candidates: Sequence[Misconception],
+    cases: Sequence[Case],
+    problem: CodeProblem,
+    sandbox: Sandbox,
+    seed: int,
+) -> Answers:
+    """What each candidate gives. All run in one process, since staff wrote them: one fork."""
+    calls: Calls = {
+        (candidate.id, *key): call
+        for candidate in candidates
+        for key, call in base_calls(problem, cases, file=_file(candidate)).items()
+    }
+    files = {_file(candidate): _code(candidate) for candidate in candidates}
+    answers = run_calls(sandbox, files, calls, seed, sandbox_limits(problem, len(candidates)))
+    if len(candidates) == 1 or not any(map(_is_unloadable, answers.values())):
+        return answers
+    # One file that cannot be loaded has kept all others from being called.
+    alone = [_answers_of([c], cases, problem, sandbox, seed) for c in candidates]
+    return {key: answer for answers in alone for key, answer in answers.items()}
+
+
+def _is_unloadable(answer: Answer) -> bool:
+    return answer.failure is not None and answer.failure.outcome == Outcome.LOAD_ERROR
+
+
 def _own(run: Run, case: Case) -> Answer:
     return run.answers[base_key(case)]
 
 
 def _file(misconception: Misconception) -> str:
-    return f"known_{misconception.id.replace('-', '_')}.py"
+    return f"known_{misconception.id}.py"
 
 
 def _code(misconception: Misconception) -> bytes:
