@@ -8,6 +8,7 @@ AttestError                    one sentence for a person; exit code 2
 ├── NotFound                   nothing of that id, or not the asker's (404)
 ├── Forbidden                  the asker's role does not allow it (403)
 ├── InvalidRequest             a value that is impossible, or a reused idempotency key (422)
+├── Outdated                   a change of something that has changed since it was read (412)
 ├── DatabaseUnfit              a database that this program cannot use
 ├── AlreadyRunning             another process holds the lock
 └── SandboxUnavailable         this host cannot isolate, or a slot was lost (retry)
@@ -91,6 +92,12 @@ class InvalidRequest(AttestError):
     """A request that says something impossible: a value out of range, a reused key."""
 
     status = 422
+
+
+class Outdated(AttestError):
+    """A change of something that somebody else changed after the asker had read it."""
+
+    status = 412
 
 
 class DatabaseUnfit(AttestError):

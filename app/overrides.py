@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app import audit, people
 from app.domain.run import Json
-from app.errors import Forbidden, InvalidRequest, NotFound
+from app.errors import Forbidden, InvalidRequest, NotFound, Outdated
 from app.models import Override, Person, Result, Run, Submission
 from app.models.base import now
 from app.problems import content_of
@@ -18,12 +18,21 @@ REASON_LIMIT = 2000
 
 
 def set(
-    session: Session, by: Person, submission_id: str, check_id: str, points: float, reason: str
+    session: Session,
+    by: Person,
+    submission_id: str,
+    check_id: str,
+    points: float,
+    reason: str,
+    *,
+    seen: str | None = None,
 ) -> None:
     """Gives ``points`` for one check, whatever the machine found, and writes that down.
 
+    ``seen`` is the ``state`` of the override that ``by`` has read; None asks for no comparison.
     Raises NotFound for a submission that ``by`` may not see, Forbidden for who is not staff of its
-    course, and InvalidRequest for an unknown check, points out of range and a missing reason.
+    course, InvalidRequest for an unknown check, points out of range and a missing reason, and
+    Outdated if the override is no longer as it was seen.
     """
     submission = _submission(session, by, submission_id)
     run = session.scalars(
@@ -37,6 +46,8 @@ def set(
     if not reason.strip() or len(reason) > REASON_LIMIT:
         raise InvalidRequest(f"an override needs a reason of at most {REASON_LIMIT} characters")
     before = session.get(Override, (submission_id, check_id))
+    if seen not in (None, state(before)):
+        raise Outdated(f"the points of `{check_id}` were changed by somebody else meanwhile")
     result = session.get(Result, (run.id, check_id))
     details: dict[str, Json] = {
         "check": check_id,
@@ -49,6 +60,11 @@ def set(
     row.points, row.reason, row.by_id, row.at = points, reason, by.id, now()
     session.add(row)
     audit.write(session, by, "override", f"submission:{submission_id}", details)
+
+
+def state(override: Override | None) -> str:
+    """What tells one state of an override from any other; "" where there is none."""
+    return override.at.isoformat() if override else ""
 
 
 def _submission(session: Session, by: Person, submission_id: str) -> Submission:

@@ -100,6 +100,15 @@ def courses(session: Session, person: Person, at_least: Role = "student") -> lis
     return [each.course_id for each in own if is_at_least(_role(each), at_least)]
 
 
+def students(session: Session, viewer: Person) -> list[Person]:
+    """The students of the courses that ``viewer`` is staff of, by name."""
+    enrolled = select(Enrolment.person_id).where(
+        Enrolment.role == "student", Enrolment.course_id.in_(courses(session, viewer, "ta"))
+    )
+    found = select(Person).where(Person.id.in_(enrolled)).order_by(Person.name, Person.id)
+    return list(session.scalars(found))
+
+
 def is_at_least(found: Role | None, wanted: Role) -> bool:
     """Whether who has ``found`` may do what ``wanted`` may."""
     return found is not None and ROLES.index(found) >= ROLES.index(wanted)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from sqlalchemy import func, select
@@ -34,6 +34,20 @@ class ProblemView:
     @property
     def version(self) -> Version:
         return self.row.current_version
+
+
+@dataclass(frozen=True)
+class FileView:
+    """A file of the folder with the version that it states, None if it cannot be read, and whether
+    that version, or any version of the problem of its name, is served."""
+
+    row: ProblemFile
+    version: Version | None
+    served: Version | None
+
+    @property
+    def is_served(self) -> bool:
+        return self.version is not None and self.version is self.served
 
 
 @dataclass(frozen=True)
@@ -79,9 +93,20 @@ def find(session: Session, viewer: Person, problem_id: str) -> ProblemView:
     return ProblemView(row, content_of(row.current_version), role)
 
 
-def files(session: Session) -> list[ProblemFile]:
+def files(session: Session) -> list[FileView]:
     """What the folder held when it was last looked at; for staff."""
-    return list(session.scalars(select(ProblemFile).order_by(ProblemFile.path)))
+    found = session.execute(
+        select(ProblemFile, Version)
+        .outerjoin(Version, Version.sha256 == ProblemFile.sha256)
+        .order_by(ProblemFile.path)
+    )
+    return [_file_view(session, file, version) for file, version in found.tuples()]
+
+
+def _file_view(session: Session, file: ProblemFile, version: Version | None) -> FileView:
+    problem_id = version.problem_id if version else PurePath(file.path).stem
+    problem = session.get(Problem, problem_id)
+    return FileView(file, version, problem.current_version if problem else None)
 
 
 def version(session: Session, version_id: str) -> Version:

@@ -1,1 +1,1 @@
-"""The pages: server-rendered, in two languages, plain links and forms first."""
+"""The pages: HTML that works as plain links and forms, with a little script on top."""

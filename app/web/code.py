@@ -1,0 +1,82 @@
+"""Submitted files as highlighted text with numbered lines that can be linked to."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePath
+
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers.data import JsonLexer
+from pygments.lexers.python import PythonLexer
+from pygments.lexers.special import TextLexer
+
+from app.web.hostile import mark_strange
+
+SHOWN_CHARACTERS = 200_000
+LIGHT, DARK = "xcode", "github-dark"
+LEXERS: dict[str, type[Lexer]] = {".py": PythonLexer, ".json": JsonLexer}
+
+
+@dataclass(frozen=True)
+class CodeFile:
+    """One file as a page shows it; ``position`` counts from 0. ``lines`` is "" for an empty file.
+
+    ``cut``: only its beginning is shown.
+    """
+
+    position: int
+    name: str
+    lines: Markup
+    cut: bool
+
+    def anchor(self, line: int) -> str:
+        """The id of that line, which counts from 1, on the page."""
+        return f"file-{self.position}-{line}"
+
+
+def code_file(position: int, name: str, data: bytes) -> CodeFile:
+    """The file as it can be shown; bytes that are not UTF-8 appear as U+FFFD."""
+    text = data.decode("utf-8-sig", errors="replace")
+    cut = len(text) > SHOWN_CHARACTERS
+    if not text:
+        return CodeFile(position, name, Markup(), cut)
+    lines = highlighted(text[:SHOWN_CHARACTERS], PurePath(name).suffix, f"file-{position}")
+    return CodeFile(position, name, lines, cut)
+
+
+@lru_cache(maxsize=128)
+def highlighted(text: str, suffix: str, anchors: str | None = None) -> Markup:
+    """``text`` as a table of numbered lines with the ids ``anchors``-1, …, or as a mere block."""
+    # Blank lines at both ends stay: the numbers must be those of Python's messages.
+    lexer = LEXERS.get(suffix, TextLexer)(stripnl=False, ensurenl=False)
+    formatter = _numbered(anchors) if anchors else HtmlFormatter(cssclass="code", wrapcode=True)
+    markup: str = highlight(text, lexer, formatter)
+    return Markup(mark_strange(markup))  # noqa: S704 - pygments escapes what it highlights
+
+
+def _numbered(anchors: str) -> "HtmlFormatter[str]":
+    return HtmlFormatter(
+        cssclass="code",
+        linenos="table",
+        anchorlinenos=True,
+        lineanchors=anchors,
+        linespans=f"{anchors}-line",
+        wrapcode=True,
+    )
+
+
+@lru_cache(maxsize=1)
+def style_sheet() -> str:
+    """The colours of highlighted code, in both themes."""
+    dark = _rules(DARK, ":root[data-theme=dark] .code")
+    by_system = _rules(DARK, ":root:not([data-theme=light]) .code")
+    media = f"@media (prefers-color-scheme: dark) {{\n{by_system}\n}}"
+    return "\n".join([_rules(LIGHT, ".code"), dark, media]) + "\n"
+
+
+def _rules(style: str, prefix: str) -> str:
+    # Pygments adds rules for the whole page, which are not ours to take.
+    rules: str = HtmlFormatter(style=style).get_style_defs(prefix)
+    return "\n".join(rule for rule in rules.splitlines() if rule.startswith(prefix))

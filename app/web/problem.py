@@ -1,0 +1,115 @@
+"""One problem: what is asked, the viewer's attempts, and the forms to send work with."""
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from app import problems, submissions
+from app.db import Sessions, snapshot, transaction
+from app.domain.problem import CodeProblem, Parameter
+from app.domain.problem import Problem as Content
+from app.errors import NotFound
+from app.http.access import Configuration, Database, RateLimits, Student
+from app.models import Person
+from app.settings import Settings
+from app.uploads.read import COUNT_LIMIT
+from app.web.code import highlighted
+from app.web.page import OwnPage, Page
+from app.web.work_form import Draft, Sent, empty_draft, read_sent, work_of
+
+router = APIRouter(include_in_schema=False)
+
+ATTEMPTS_SHOWN = 20
+
+
+@router.get("/problems/{problem_id}")
+def problem(
+    problem_id: str, viewer: Student, page: OwnPage, database: Database, settings: Configuration
+) -> HTMLResponse:
+    """The problem with empty forms."""
+    return _shown(database, page, viewer, problem_id, settings)
+
+
+@router.get("/problems/{problem_id}/starter")
+def starter(problem_id: str, viewer: Student, database: Database) -> Response:
+    """What the student begins with, as a file."""
+    with snapshot(database) as session:
+        content = problems.find(session, viewer, problem_id).content
+    if not isinstance(content, CodeProblem):
+        raise NotFound(f"{problem_id} has no starter")
+    headers = {"Content-Disposition": f'attachment; filename="{content.entry}.py"'}
+    return Response(content.starter, headers=headers, media_type="text/x-python")
+
+
+@router.post("/problems/{problem_id}")
+async def submit(
+    problem_id: str,
+    viewer: Student,
+    page: OwnPage,
+    database: Database,
+    settings: Configuration,
+    rates: RateLimits,
+) -> Response:
+    """Takes the work and goes on to its report, or shows the form again with what is wrong."""
+    rates.count_post(viewer.id, problem_id)
+    limit = settings.upload_limit
+    form = await page.request.form(max_files=COUNT_LIMIT + 1, max_part_size=limit)
+    sent = await read_sent(form)
+    return await run_in_threadpool(_taken, database, page, viewer, problem_id, settings, sent)
+
+
+def _taken(
+    database: Sessions,
+    page: Page,
+    viewer: Person,
+    problem_id: str,
+    settings: Settings,
+    sent: Sent,
+) -> Response:
+    with snapshot(database) as session:
+        content = problems.find(session, viewer, problem_id).content
+    work = work_of(content, sent, page.language, settings.upload_limit)
+    if isinstance(work, Draft):
+        return _shown(database, page, viewer, problem_id, settings, work)
+    supersede = settings.jobs.supersede == "course"
+    with transaction(database) as session:
+        accepted = submissions.accept(
+            session, person=viewer, problem_id=problem_id, work=work, supersede=supersede
+        )
+    return RedirectResponse(f"/submissions/{accepted.id}", 303)
+
+
+def _shown(
+    database: Sessions,
+    page: Page,
+    viewer: Person,
+    problem_id: str,
+    settings: Settings,
+    draft: Draft | None = None,
+) -> HTMLResponse:
+    with snapshot(database) as session:
+        view = problems.find(session, viewer, problem_id)
+        attempts = submissions.page(
+            session, viewer, problem=problem_id, student=viewer.id, limit=ATTEMPTS_SHOWN
+        )
+    content = view.content
+    draft = draft or empty_draft(content, page.language)
+    return page.show(
+        "problem.html",
+        draft.status,
+        assignment=view.row.assignment,
+        problem=content,
+        signature=_signature(content),
+        starter=highlighted(content.starter, ".py") if isinstance(content, CodeProblem) else None,
+        attempts=attempts,
+        draft=draft,
+        upload_limit_mb=settings.upload_limit / 2**20,
+    )
+
+
+def _signature(content: Content) -> list[tuple[str, str, Parameter]]:
+    """The parameters and results of the function to write: role, name, and what it is."""
+    if not isinstance(content, CodeProblem):
+        return []
+    stated = (("parameter", content.parameters), ("result", content.returns))
+    return [(role, name, each) for role, named in stated for name, each in named.items()]
