@@ -23,7 +23,7 @@ from app.grading.code import failed
 from app.grading.compare import Question, Verdict, compare
 from app.grading.expected import expected_answers
 from app.grading.points import points_of
-from app.grading.trial import compare_part, named_parts
+from app.grading.trial import named_parts
 
 Values = Mapping[str, Value]
 
@@ -81,13 +81,12 @@ class Sheet:
         )
 
     def _first_wrong(self, check: Check) -> Verdict | None:
-        for name, index in named_parts(check, self.problem.fields):
+        for name, part in named_parts(check, self.problem.fields):
             if name not in self.given:
                 return Verdict(Outcome.NOT_DEFINED, Finding(key="no_answer", facts={"name": name}))
-            field, question = self.problem.fields[name], _question(check, name)
-            verdict = _compare(
-                field, self.given[name], self.expected[name], index, question, self.seed
-            )
+            field = self.problem.fields[name]
+            question = Question("", name, check.atol, check.rtol, part=part)
+            verdict = _compare(field, self.given[name], self.expected[name], question, self.seed)
             if verdict:
                 return verdict
         return None
@@ -118,7 +117,6 @@ class Sheet:
                 self.problem.fields[name],
                 self.given[name],
                 value,
-                (),
                 Question("", name, atol),
                 self.seed,
             )
@@ -127,23 +125,14 @@ class Sheet:
         )
 
 
-def _question(check: Check, name: str) -> Question:
-    return Question("", name, check.atol, check.rtol)
-
-
 def _compare(
-    field: Field,
-    given: Value,
-    expected: Value,
-    index: tuple[int, ...],
-    question: Question,
-    seed: int,
+    field: Field, given: Value, expected: Value, question: Question, seed: int
 ) -> Verdict | None:
     match field:
         case MatrixField() | NumberField() | IntegerField():
             numbers = (np.asarray(value, dtype=np.float64) for value in (given, expected))
             student, solution = numbers
-            return compare_part(student, solution, index, question, compare)
+            return compare(student, solution, question)
         case ShapeField():
             assert isinstance(given, tuple)
             assert isinstance(expected, tuple)

@@ -39,7 +39,7 @@ def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
     planned = base_calls(problem, [case for case in cases if case.name in used], echo=echoed)
     for check in problem.checks:
         for case in cases_of(check, cases):
-            planned |= further_calls(check, problem.entry, case)
+            planned |= further_calls(check, problem, case)
     return planned
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from app.domain.outcome import Outcome
 from app.domain.run import Evidence, Finding, Json
+from app.errors import AttestError
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -31,7 +32,8 @@ class Verdict:
 class Question:
     """What is compared: the result ``name`` in ``case``, within ``atol + rtol * |expected|``.
 
-    ``rows`` marks the rows (all axes but the last) that count; None means all.
+    ``rows`` marks the rows (all axes but the last) that count; None means all. ``part`` is the
+    index of the row or entry that alone is asked about; () means the whole result.
     """
 
     case: str
@@ -39,9 +41,25 @@ class Question:
     atol: float
     rtol: float = 0.0
     rows: Mask | None = None
+    part: tuple[int, ...] = ()
 
     def facts(self, **more: Json) -> dict[str, Json]:
         return {"case": self.case, "name": self.name, **more}
+
+    def counted(self, shape: tuple[int, ...]) -> Mask:
+        """The entries of a result of ``shape`` that are asked about."""
+        mask = np.ones(shape, np.bool_)
+        if self.rows is not None and shape:
+            mask &= self.rows[..., None]
+        if self.part:
+            inside = np.zeros(shape, np.bool_)
+            try:
+                inside[self.part] = True
+            except IndexError as error:
+                part = f"{self.name}{list(self.part)}"
+                raise AttestError(f"{part}: {self.name} has shape {list(shape)}") from error
+            mask &= inside
+        return mask
 
 
 def compare(student: Array, expected: Array, question: Question) -> Verdict | None:
@@ -74,26 +92,36 @@ def wrong_dtype(student: Array, expected: Array, question: Question) -> Verdict 
 
 
 def not_finite(student: Array, expected: Array, question: Question) -> Verdict | None:
-    bad = ~np.isfinite(student) & np.isfinite(expected) & _counted(student, question)
+    counted = question.counted(student.shape)
+    bad = ~np.isfinite(student) & np.isfinite(expected) & counted
     if not bad.any():
         return None
     index = _first(bad)
     facts = question.facts(
-        index=list(index), got=as_json(student[index]), wrong=int(bad.sum()), total=bad.size
+        index=list(index),
+        got=as_json(student[index]),
+        wrong=int(bad.sum()),
+        total=int(counted.sum()),
     )
     evidence = evidence_of(student, expected, bad, question)
     return Verdict(Outcome.NOT_FINITE, Finding(key="not_finite", facts=facts), evidence)
 
 
 def _wrong_values(student: Array, expected: Array, question: Question) -> Verdict | None:
-    bad = ~close(student, expected, question) & _counted(student, question)
-    return wrong_where(bad, student, expected, question)
+    counted = question.counted(student.shape)
+    return wrong_where(~close(student, expected, question), student, expected, question, counted)
 
 
 def wrong_where(
-    bad: Mask, student: Array, expected: Array, question: Question, key: str = "value"
+    bad: Mask,
+    student: Array,
+    expected: Array,
+    question: Question,
+    counted: Mask,
+    key: str = "value",
 ) -> Verdict | None:
-    """A verdict on the entries that ``bad`` marks; None where it marks none."""
+    """A verdict on the entries that ``bad`` marks among those ``counted``, if there are any."""
+    bad = bad & counted
     if not bad.any():
         return None
     index = _first(bad)
@@ -102,7 +130,7 @@ def wrong_where(
         got=as_json(student[index]),
         expected=as_json(expected[index]),
         wrong=int(bad.sum()),
-        total=bad.size,
+        total=int(counted.sum()),
     )
     evidence = evidence_of(student, expected, bad, question)
     return Verdict(Outcome.WRONG, Finding(key=key, facts=facts), evidence)
@@ -120,12 +148,6 @@ def close(student: Array, expected: Array, question: Question) -> Mask:
 def _wide(array: Array) -> Array:
     # Differences of bool and of unsigned arrays wrap around; floats do not.
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-
-
-def _counted(array: Array, question: Question) -> Mask:
-    if question.rows is None or array.ndim == 0:
-        return np.ones(array.shape, np.bool_)
-    return np.broadcast_to(question.rows[..., None], array.shape)
 
 
 def _first(bad: Mask) -> tuple[int, ...]:

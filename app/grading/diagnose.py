@@ -169,7 +169,7 @@ def _calls_on(problem: CodeProblem, cases: Sequence[Case], failed: Sequence[Fail
     echo = {case.name for check, case in checks if isinstance(check, InputsUnchangedCheck)}
     calls = base_calls(problem, cases, echo=echo)
     for check, case in checks:
-        calls |= further_calls(check, problem.entry, case)
+        calls |= further_calls(check, problem, case)
     return calls
 
 

@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.domain.checks import CheckBase
 from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
 from app.domain.run import Finding
 from app.grading.cases import Case
-from app.grading.compare import Array, Mask, Question, Verdict, wrong_shape
+from app.grading.compare import Array, Mask, Question, Verdict
 from app.grading.results import Results, bind, finding_of
 from app.sandbox.job import Answer
 
@@ -42,14 +41,18 @@ class Trial:
         """The named results of the call ``key``, by default of the case's own call."""
         return bind(self.answers[key or base_key(self.case)], self.problem.returns)
 
-    def visible(self, check: CheckBase) -> NDArray[np.bool_] | None:
+    def visible(self, check: CheckBase) -> Mask | None:
         """The mask that ``check.by`` names, True = visible; None where the case has none."""
-        mask = self.case.arguments.get(check.by) if check.by else None
-        if mask is None or check.by is None:
-            return None
-        array = np.asarray(mask, dtype=np.bool_)
-        hides = self.problem.parameters[check.by].true_means == "hidden"
-        return ~array if hides else array
+        return visible_keys(self.problem, check, self.case)
+
+
+def visible_keys(problem: CodeProblem, check: CheckBase, case: Case) -> Mask | None:
+    """The mask that ``check.by`` names, True = visible; None where the case has none."""
+    mask = case.arguments.get(check.by) if check.by else None
+    if mask is None or check.by is None:
+        return None
+    array = np.asarray(mask, dtype=np.bool_)
+    return ~array if problem.parameters[check.by].true_means == "hidden" else array
 
 
 Compare = Callable[[Array, Array, Question], Verdict | None]
@@ -65,24 +68,14 @@ def first_wrong(check: CheckBase, trial: Trial, compare: Compare) -> Verdict | N
     for name, _ in parts:
         if name not in results.arrays:
             return missing(name, results, trial)
-    for name, index in parts:
+    for name, part in parts:
         student, expected = results.arrays[name], trial.expected[name]
-        question = question_of(check, trial, name, expected)
-        verdict = compare_part(student, expected, index, question, compare)
+        rows = _rows(check, trial, expected)
+        question = Question(trial.case.name, name, check.atol, check.rtol, rows, part)
+        verdict = compare(student, expected, question)
         if verdict:
             return verdict
     return None
-
-
-def compare_part(
-    student: Array, expected: Array, index: tuple[int, ...], question: Question, compare: Compare
-) -> Verdict | None:
-    """Compares one entry or row of two arrays; their whole shapes must agree first."""
-    if not index:
-        return compare(student, expected, question)
-    return wrong_shape(student, expected, question) or compare(
-        np.asarray(student[index]), np.asarray(expected[index]), question
-    )
 
 
 def failure_verdict(results: Results, trial: Trial) -> Verdict | None:
@@ -111,13 +104,6 @@ def named_parts(
     for part in check.of or names:
         name, _, index = part.partition("[")
         yield name, tuple(int(number) for number in re.findall(r"-?\d+", index))
-
-
-def question_of(check: CheckBase, trial: Trial, name: str, expected: Array) -> Question:
-    """What ``check`` asks of the result ``name``."""
-    rows = _rows(check, trial, expected)
-    label = trial.case.name
-    return Question(label, name, check.atol, check.rtol, rows)
 
 
 def _rows(check: CheckBase, trial: Trial, expected: Array) -> Mask | None:

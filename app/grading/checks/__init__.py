@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.domain import checks as kinds
+from app.domain.problem import CodeProblem
 from app.grading.calls import Calls
 from app.grading.cases import Case
 from app.grading.checks import inputs_unchanged, no_leak, repeatable, weights
@@ -41,7 +42,7 @@ JUDGES: dict[type[kinds.CheckBase], Judge] = {
     kinds.RepeatableCheck: repeatable.judge,
 }
 
-FURTHER_CALLS: dict[type[kinds.CheckBase], Callable[[Any, str, Case], Calls]] = {
+FURTHER_CALLS: dict[type[kinds.CheckBase], Callable[[Any, CodeProblem, Case], Calls]] = {
     kinds.NoLeakCheck: no_leak.calls,
     kinds.RepeatableCheck: repeatable.calls,
 }
@@ -52,7 +53,7 @@ def judge(check: kinds.CheckBase, trial: Trial) -> Verdict | None:
     return JUDGES[type(check)](check, trial)
 
 
-def further_calls(check: kinds.CheckBase, entry: str, case: Case) -> Calls:
+def further_calls(check: kinds.CheckBase, problem: CodeProblem, case: Case) -> Calls:
     """The calls that ``check`` needs on ``case`` beside the case's own."""
     needed = FURTHER_CALLS.get(type(check))
-    return needed(check, entry, case) if needed else {}
+    return needed(check, problem, case) if needed else {}

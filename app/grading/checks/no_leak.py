@@ -8,27 +8,27 @@ of the other. Replacements are finite: with NaN or infinity right code would see
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.domain.checks import NoLeakCheck
 from app.domain.outcome import Outcome
+from app.domain.problem import CodeProblem
 from app.domain.run import Finding
 from app.grading.calls import Calls, call
 from app.grading.cases import Case
-from app.grading.compare import Array, Question, Verdict, as_json, close, wrong_shape
+from app.grading.compare import Array, Mask, Question, Verdict, as_json, close, wrong_shape
 from app.grading.results import Results
-from app.grading.trial import Key, Trial, failure_verdict, missing, named_parts
+from app.grading.trial import Key, Trial, failure_verdict, missing, named_parts, visible_keys
 
 AFTER = "after"
 
 
-def calls(check: NoLeakCheck, entry: str, case: Case) -> Calls:
+def calls(check: NoLeakCheck, problem: CodeProblem, case: Case) -> Calls:
     """One call for each distinct hidden set of a query and each replacement."""
     return {
         _key(check, case, hidden, replacement): call(
-            entry, _replaced(check, case, hidden, replacement), fork=AFTER
+            problem.entry, _replaced(check, case, hidden, replacement), fork=AFTER
         )
-        for hidden, _ in _hidden_sets(check, case)
+        for hidden, _ in _hidden_sets(visible_keys(problem, check, case))
         for replacement in check.replacements
     }
 
@@ -46,7 +46,7 @@ def judge(check: NoLeakCheck, trial: Trial) -> Verdict | None:
         )
         if verdict:
             return verdict
-    for hidden, queries in _hidden_sets(check, trial.case):
+    for hidden, queries in _hidden_sets(trial.visible(check)):
         for replacement in check.replacements:
             verdict = _changed(check, trial, before, hidden, queries, replacement)
             if verdict:
@@ -58,8 +58,8 @@ def _changed(
     check: NoLeakCheck,
     trial: Trial,
     before: Results,
-    hidden: NDArray[np.bool_],
-    queries: NDArray[np.bool_],
+    hidden: Mask,
+    queries: Mask,
     replacement: float,
 ) -> Verdict | None:
     after = trial.results(_key(check, trial.case, hidden, replacement))
@@ -74,15 +74,13 @@ def _changed(
         verdict = wrong_shape(new, old, question)
         if verdict:
             return verdict
-        bad = ~close(new, old, question) & queries[:, None]
+        bad = ~close(new, old, question) & queries[..., None]
         if bad.any():
             return _leak(bad, old, new, question, replacement)
     return None
 
 
-def _leak(
-    bad: NDArray[np.bool_], old: Array, new: Array, question: Question, replacement: float
-) -> Verdict:
+def _leak(bad: Mask, old: Array, new: Array, question: Question, replacement: float) -> Verdict:
     index = tuple(int(axis[0]) for axis in np.nonzero(bad))
     facts = question.facts(
         index=list(index),
@@ -94,20 +92,17 @@ def _leak(
     return Verdict(Outcome.WRONG, Finding(key="leak", facts=facts))
 
 
-def _hidden_sets(
-    check: NoLeakCheck, case: Case
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Each distinct set of hidden keys, [T_k], with the queries that have it, [T_q]."""
-    assert check.by is not None
-    visible = np.asarray(case.arguments[check.by], dtype=np.bool_)
-    hidden = ~visible.reshape(-1, visible.shape[-1])
-    for row in np.unique(hidden, axis=0):
-        if row.any():
-            yield row, (hidden == row).all(axis=-1)
+def _hidden_sets(visible: Mask | None) -> Iterator[tuple[Mask, Mask]]:
+    """Each distinct set of hidden keys, [T_k], with the queries that have it, [..., T_q]."""
+    if visible is None:
+        return
+    for hidden in np.unique(~visible.reshape(-1, visible.shape[-1]), axis=0):
+        if hidden.any():
+            yield hidden, (~visible == hidden).all(axis=-1)
 
 
 def _replaced(
-    check: NoLeakCheck, case: Case, hidden: NDArray[np.bool_], replacement: float
+    check: NoLeakCheck, case: Case, hidden: Mask, replacement: float
 ) -> dict[str, object]:
     changed = dict(case.arguments)
     for name in check.vary:
@@ -117,5 +112,5 @@ def _replaced(
     return changed
 
 
-def _key(check: NoLeakCheck, case: Case, hidden: NDArray[np.bool_], replacement: float) -> Key:
+def _key(check: NoLeakCheck, case: Case, hidden: Mask, replacement: float) -> Key:
     return ("leak", check.id, case.name, hidden.tobytes().hex(), repr(replacement))

@@ -1,6 +1,7 @@
 """The same call again: a result that depends on a hidden state or on chance is not repeatable."""
 
 from app.domain.checks import RepeatableCheck
+from app.domain.problem import CodeProblem
 from app.grading.calls import Calls, call
 from app.grading.cases import Case
 from app.grading.compare import Array, Question, Verdict, wrong_shape, wrong_where
@@ -11,9 +12,9 @@ def again_key(case: Case) -> Key:
     return ("again", case.name)
 
 
-def calls(_: RepeatableCheck, entry: str, case: Case) -> Calls:
+def calls(_: RepeatableCheck, problem: CodeProblem, case: Case) -> Calls:
     # In the same process as the first call: there a cache that was kept shows itself.
-    return {again_key(case): call(entry, case.arguments)}
+    return {again_key(case): call(problem.entry, case.arguments)}
 
 
 def judge(check: RepeatableCheck, trial: Trial) -> Verdict | None:
@@ -37,4 +38,5 @@ def _differing(first: Array, second: Array, case: str, name: str) -> Verdict | N
     if verdict:
         return verdict
     differs = (second != first) & ~((second != second) & (first != first))  # NaN twice is the same
-    return wrong_where(differs, second, first, question, "not_repeatable")
+    counted = question.counted(first.shape)
+    return wrong_where(differs, second, first, question, counted, "not_repeatable")

@@ -3,7 +3,15 @@
 import numpy as np
 
 from app.domain.checks import RowSumsCheck, ZerosCheck
-from app.grading.compare import Array, Question, Verdict, not_finite, wrong_shape, wrong_where
+from app.grading.compare import (
+    Array,
+    Question,
+    Verdict,
+    not_finite,
+    wrong_dtype,
+    wrong_shape,
+    wrong_where,
+)
 from app.grading.trial import Trial, first_wrong
 
 
@@ -16,8 +24,9 @@ def judge_zeros(check: ZerosCheck, trial: Trial) -> Verdict | None:
         if verdict or visible is None:
             return verdict
         hidden = ~np.broadcast_to(visible, student.shape)
+        counted = hidden & question.counted(student.shape)
         zeros = np.zeros_like(student)
-        return wrong_where(hidden & (student != 0), student, zeros, question, "hidden_weight")
+        return wrong_where(student != 0, student, zeros, question, counted, "hidden_weight")
 
     return first_wrong(check, trial, hidden_are_zero)
 
@@ -27,8 +36,10 @@ def judge_row_sums(check: RowSumsCheck, trial: Trial) -> Verdict | None:
     visible = trial.visible(check)
 
     def rows_sum(student: Array, expected: Array, question: Question) -> Verdict | None:
-        verdict = wrong_shape(student, expected, question) or not_finite(
-            student, expected, question
+        verdict = (
+            wrong_shape(student, expected, question)
+            or wrong_dtype(student, expected, question)
+            or not_finite(student, expected, question)
         )
         if verdict:
             return verdict
@@ -37,6 +48,7 @@ def judge_row_sums(check: RowSumsCheck, trial: Trial) -> Verdict | None:
         if visible is not None:
             wanted *= np.broadcast_to(visible.any(axis=-1), sums.shape)
         bad = ~(np.abs(sums - wanted) <= question.atol)
-        return wrong_where(bad, sums, wanted, question, "row_sum")
+        counted = np.any(question.counted(student.shape), axis=-1)
+        return wrong_where(bad, sums, wanted, question, counted, "row_sum")
 
     return first_wrong(check, trial, rows_sum)
