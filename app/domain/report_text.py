@@ -31,8 +31,12 @@ def _lines(report: Report, language: Language) -> Iterator[str]:
     yield f"{report.problem} {score} {report.status}"
     yield ""
     widest = max((_width(check.id) for check in report.checks), default=0)
+    told = ""
     for check in report.checks:
         yield from _check(check, widest, language)
+        if check.message and check.message != told:  # a load error is the same in all of them
+            yield from _wrapped(printable(check.message), indent="      ")
+        told = check.message
     for misconception in report.misconceptions:
         yield ""
         checks = ", ".join(misconception.checks)
@@ -53,9 +57,8 @@ def _check(check: CheckReport, widest: int, language: Language) -> Iterator[str]
     padding = " " * (widest - _width(check.id))
     points = f"{points_text(check.points):>4}/{points_text(check.max_points):<4}"
     line = f"  {mark} {check.id}{padding} {points} {outcome_word(check.outcome, language)}"
-    yield line + (f" ({_label('hidden', language)})" if check.hidden else "")
-    if check.message:
-        yield from _wrapped(printable(check.message), indent="      ")
+    line += f" ({_label('hidden', language)})" if check.hidden else ""
+    yield from _wrapped(line, indent="      ", first="")
 
 
 def _label(name: str, language: Language) -> str:
@@ -90,8 +93,9 @@ def _wrapped(text: str, indent: str = "", first: str | None = None) -> Iterator[
     """Lines of at most 80 columns; breaks at spaces, and anywhere in text that has none."""
     line = indent if first is None else first
     for word in _words(text):
-        if _width(line) + _width(word.rstrip()) > COLUMNS and line.strip():
-            yield line.rstrip()
+        if _width(line) + _width(word.rstrip()) > COLUMNS:
+            if line.strip():
+                yield line.rstrip()
             line = indent + word.lstrip()
         else:
             line += word
