@@ -117,14 +117,13 @@ def _leaf(value: Any, path: _Path, byte_limit: int) -> _Found:
 
 def _from_array(value: Array, byte_limit: int) -> Array:
     base = np.ndarray.view(value, np.ndarray)
-    if base.nbytes > byte_limit:  # before the copy: a broadcast view can claim any size
+    if base.nbytes > byte_limit:  # before any copy: a broadcast view can claim any size
         raise TooLarge("bytes")
     if base.dtype.kind not in "biufc" or base.ndim > MAX_RANK:
         raise NotTaken(_name(type(value), base.dtype))
     if base.dtype.type in (np.longdouble, np.clongdouble):
         base = base.astype(np.float64 if base.dtype.kind == "f" else np.complex128)
-    # A copy, so that a buffer the student reuses does not change an answer that was given.
-    return plain(np.array(base))
+    return plain(base)
 
 
 def _from_scalar(value: np.generic) -> Array:
@@ -146,7 +145,7 @@ def _from_tensor(value: torch.Tensor, byte_limit: int) -> Array:
             numbers = base.numpy()
         except (RuntimeError, TypeError):
             raise NotTaken(f"{kind} of {base.dtype}") from None
-        return plain(np.array(numbers))
+        return plain(numbers)
 
 
 def _from_number(value: Any) -> Array:

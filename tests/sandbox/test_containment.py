@@ -147,6 +147,14 @@ def bare():
         yield started
 
 
+@pytest.fixture(scope="module")
+def ruled():
+    """As ``bare``, with Landlock."""
+    gone = {"seccomp", "outer_seccomp", "pid_namespace"}
+    with Sandbox(without=frozenset(gone)) as started:
+        yield started
+
+
 @pytest.mark.parametrize(
     "name", ["fork", "any socket", "unix socket", "socket pair", "shared memory", "memory file"]
 )
@@ -187,6 +195,24 @@ def test_a_second_layer_stops_it_where_the_filters_are_gone(unfiltered, name):
     failure = attack(unfiltered, statement).failure
     assert failure is not None, "the attack worked"
     assert failure.outcome is Outcome.RAISED
+
+
+def test_landlock_alone_keeps_signals_inside(ruled, bare):
+    assert attack(bare, ATTACKS["signal the parent"]).failure is None
+    failure = attack(ruled, ATTACKS["signal the parent"]).failure
+    assert failure.error_type == "PermissionError"
+
+
+def test_the_mounts_alone_are_read_only(bare):
+    for statement in ("os.mkdir('/x')", "os.mkdir('/dev/x')", "open(os.__file__, 'a')"):
+        failure = attack(bare, statement).failure
+        assert failure.error_type in ("OSError", "PermissionError")
+    assert "Read-only file system" in attack(bare, "os.mkdir('/x')").failure.detail
+
+
+def test_no_process_of_the_jail_can_be_dumped(bare):
+    is_dumpable = "assert syscall(157, 3, 0, 0, 0, 0) == 1"
+    assert attack(bare, is_dumpable).failure.error_type == "AssertionError"
 
 
 # Exhaustion

@@ -119,6 +119,7 @@ def test_too_much_memory_is_told_with_the_limit(run_one, statement):
         f"import numpy as np, torch\ndef f():\n    {statement}\n", memory_mb=256
     ).failure
     assert (failure.outcome, failure.limit) == (Outcome.OUT_OF_MEMORY, "256 MB"), failure
+    assert failure.signal is None, "the kernel killed before the student could be told the line"
 
 
 def test_most_of_the_memory_limit_can_be_used(run_one):

@@ -52,6 +52,19 @@ def test_the_packages_shown_are_those_a_job_may_import(unruled):
     )
     shown = set(answer.stdout.split())
     assert {"numpy", "torch", "msgspec"} <= shown
+    beside = run_without_landlock(
+        unruled,
+        """
+        import os, site
+        def f():
+            for folder in (os.path.dirname(os.__file__) + "/site-packages", "/sp"):
+                if os.path.isdir(folder):
+                    print(len(os.listdir(folder)) > 0)
+            return 1
+        """,
+    )
+    assert printed(beside)[-1] == "True"
+    assert printed(beside)[:-1] in ([], ["False"])  # the interpreter's own packages are covered
     hidden = {"app", "pydantic", "sqlalchemy", "fastapi", "pyseccomp.py", "pip", "pytest"}
     assert not {name for name in shown if name in hidden or name.startswith(("attest", "_edit"))}
 
