@@ -99,6 +99,18 @@ def test_a_job_that_may_have_killed_its_worker_runs_alone(database):
     assert claim(database) == 3
 
 
+def test_a_job_that_may_have_killed_its_worker_waits_until_the_others_are_done(database):
+    enqueue(database, 1)
+    claim(database)
+    with transaction(database) as session:
+        jobs.recover(session)
+    enqueue(database, 2, priority=1)
+    enqueue(database, 3)
+    assert [claim(database), claim(database)] == [2, None]
+    finish(database, 2)
+    assert claim(database) == 1
+
+
 def test_tickets_are_live_until_their_job_is_done(database):
     for n in (1, 2):
         enqueue(database, n)
