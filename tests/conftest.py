@@ -1,19 +1,24 @@
 """What every part of the tests may ask for."""
 
-from collections.abc import Iterator
+import shutil
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
-from app import db, people, problems, schema
+from app import db, jobs, people, problems, schema
 from app.catalogue.folder import problem_files
 from app.catalogue.problem_file import ProblemVersion, read_problem
 from app.db import Sessions, transaction
 from app.errors import SandboxUnavailable
+from app.main import create_app
 from app.models import Course, Person
 from app.sandbox.sandbox import Sandbox
 from app.settings import Settings
+from app.worker import Grader
 
 PROBLEMS = Path(__file__).resolve().parents[1] / "problems"
 
@@ -44,11 +49,22 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(data=tmp_path / "data", problems=PROBLEMS)
 
 
-@pytest.fixture
-def database(settings: Settings) -> Iterator[Sessions]:
-    """A migrated SQLite file."""
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database file with all tables, to be copied."""
+    settings = Settings(data=tmp_path_factory.mktemp("migrated"))
     sessions = db.sessions(settings)
     schema.upgrade(sessions)
+    sessions.kw["bind"].dispose()
+    return settings.data / "attest.db"
+
+
+@pytest.fixture
+def database(settings: Settings, migrated: Path) -> Iterator[Sessions]:
+    """A migrated SQLite file."""
+    settings.data.mkdir()
+    shutil.copy(migrated, settings.data)
+    sessions = db.sessions(settings)
     yield sessions
     sessions.kw["bind"].dispose()
 
@@ -95,3 +111,40 @@ def served(database: Sessions, members: Members, shipped: dict[str, ProblemVersi
         for name in ("s33-masked-attention", "s34-a1-masked"):
             problems.propose(session, shipped[name], None, proven=True)
     return members
+
+
+Ask = Callable[[str | None], TestClient]
+
+
+@pytest.fixture
+def ask(settings: Settings, database: Sessions, served: Members) -> Iterator[Ask]:
+    """Clients of the real application by who asks: a member's name, or None for nobody."""
+    app = create_app(settings)
+    with TestClient(app) as first:
+
+        def client(name: str | None) -> TestClient:
+            headers = {}
+            if name:
+                with transaction(database) as session:
+                    token = people.issue_token(session, getattr(served, name))
+                headers["Authorization"] = f"Bearer {token}"
+            other = TestClient(app, headers=headers)
+            other.portal = first.portal  # one event loop for all, as in the service
+            return other
+
+        yield client
+
+
+@pytest.fixture
+def worker(settings: Settings, database: Sessions, sandbox: Sandbox) -> Iterator[None]:
+    """A worker in a thread of this process, over a real sandbox."""
+    stop = threading.Event()
+    grader = Grader(database, sandbox, settings.jobs.max_tries)
+    handlers = {"grade": grader.grade, "prove": grader.prove}
+    arguments = (database, handlers, 2, stop, settings.jobs)
+    thread = threading.Thread(target=jobs.run_worker, args=arguments)
+    thread.start()
+    yield
+    stop.set()
+    jobs.wake(database)
+    thread.join()

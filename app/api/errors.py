@@ -17,7 +17,7 @@ WHEN = {
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The ``responses`` of a route: these errors, and those of every call with a token."""
-    listed = sorted({401, 403, 429, *statuses})
+    listed = sorted({401, 403, 422, 429, *statuses})
     return {
         status: {
             "description": WHEN[status],

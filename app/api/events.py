@@ -21,14 +21,16 @@ router = APIRouter(tags=["submissions"])
 
 HEARTBEAT_S = 15.0
 LONGEST_S = 3600.0
+EXAMPLE = 'event: status\ndata: {"id": "01926f3c", "status": "graded", "final": true}\nid: graded\n'
 HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
 
 @router.get(
     "/submissions/{submission_id}/events",
-    response_class=EventSourceResponse,
+    response_class=Response,
     responses={
         **errors(404),
+        200: {"description": "Events.", "content": {"text/event-stream": {"example": EXAMPLE}}},
         204: {"description": "`Last-Event-ID` was final: nothing will follow."},
     },
 )

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy.orm import Session
@@ -13,6 +13,8 @@ from app import runs, workers
 from app.db import Sessions, snapshot
 
 PREFIX = "attest_"
+
+disable_created_metrics()
 
 
 class QueueCollector(Collector):
@@ -51,14 +53,14 @@ class QueueCollector(Collector):
 
 
 class RequestTimes:
-    """Times every request, by its route: never by its path, which anybody can make up."""
+    """Times every request, by its route's name: never by its path, which anybody can make up."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         self.app = app
         self.histogram = Histogram(
             PREFIX + "request_seconds",
             "Time until a request was answered.",
-            ["method", "route", "status"],
+            ["route", "status"],
             registry=registry,
         )
 
@@ -79,6 +81,5 @@ class RequestTimes:
         try:
             await self.app(scope, receive, with_status)
         finally:
-            route = getattr(scope.get("route"), "path", "none")
-            method = scope["method"] if route != "none" else "any"
-            self.histogram.labels(method, route, status).observe(time.monotonic() - began)
+            route = getattr(scope.get("route"), "name", "none")
+            self.histogram.labels(route, status).observe(time.monotonic() - began)

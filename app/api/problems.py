@@ -90,7 +90,7 @@ def get_problem(
     "/problems/{problem_id}",
     response_model=ProblemDetails,
     responses={
-        **errors(413, 415, 422),
+        **errors(413, 415),
         201: {"description": "Proven, and now served for the first time.", "model": ProblemDetails},
         202: {
             "description": UNPROVEN,

@@ -43,7 +43,7 @@ Wait = Annotated[float, Query(ge=0, le=60, description="Seconds to wait for the 
     "/problems/{problem_id}/submissions",
     status_code=202,
     response_model=AcceptedSubmission,
-    responses={**errors(404, 413, 415, 422), 200: REPORT, 202: ACCEPTED},
+    responses={**errors(404, 413, 415), 200: REPORT, 202: ACCEPTED},
     openapi_extra={"requestBody": UPLOAD_BODIES},
 )
 async def submit(
@@ -143,7 +143,7 @@ def get_submission(
     return _told(request, _report(database, viewer, submission_id, language), language)
 
 
-@router.get("/submissions", response_model=SubmissionList, responses=errors(422))
+@router.get("/submissions", response_model=SubmissionList, responses=errors())
 def list_submissions(
     request: Request,
     response: Response,
@@ -185,9 +185,7 @@ def _summary(line: SubmissionLine) -> SubmissionSummary:
     )
 
 
-@router.put(
-    "/submissions/{submission_id}/override", response_model=Report, responses=errors(404, 422)
-)
+@router.put("/submissions/{submission_id}/override", response_model=Report, responses=errors(404))
 def override_points(
     submission_id: str,
     override: OverrideRequest,

@@ -87,7 +87,18 @@ def _stated(body: bytes) -> dict[str, object]:
 
 
 async def _files(request: Request) -> dict[str, bytes]:
-    form = await _form(request)
+    try:
+        async with request.form() as form:
+            return await _named(form)
+    except HTTPException as error:
+        if error.status_code != 400:
+            raise
+        if error.detail.startswith("Too many"):
+            raise SubmissionTooLarge("too many files were sent") from error
+        raise UnreadableSubmission(f"the multipart body is broken: {error.detail}") from error
+
+
+async def _named(form: FormData) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for field, value in form.multi_items():
         if field != FIELD or not isinstance(value, UploadFile):
@@ -99,14 +110,3 @@ async def _files(request: Request) -> dict[str, bytes]:
     if not files:
         raise UnreadableSubmission(f"no file was sent; expected one or more in the field {FIELD!r}")
     return files
-
-
-async def _form(request: Request) -> FormData:
-    try:
-        return await request.form()
-    except HTTPException as error:
-        if error.status_code != 400:
-            raise
-        if error.detail.startswith("Too many"):
-            raise SubmissionTooLarge("too many files were sent") from error
-        raise UnreadableSubmission(f"the multipart body is broken: {error.detail}") from error

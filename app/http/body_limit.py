@@ -1,9 +1,9 @@
 """A limit on the size of request bodies, checked before anything reads them."""
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import SubmissionTooLarge
 from app.http.errors import ErrorResponse, error_details
 
 
@@ -34,7 +34,8 @@ class BodyLimit:
             message = await receive()
             received += len(message.get("body", b""))
             if received > self.limit:
-                raise SubmissionTooLarge(self._sentence(f"more than {self.limit}"))
+                # The framework passes on no other exception from here.
+                raise HTTPException(413, self._sentence(f"more than {self.limit}"))
             return message
 
         return counting

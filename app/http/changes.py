@@ -55,6 +55,11 @@ class Changes:
         self._thread = threading.Thread(target=self._look_on, name="changes", daemon=True)
         self._thread.start()
 
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return len(self._watchers)
+
     def release(self) -> None:
         """Ends every wait now, and those to come: the service is about to stop."""
         self._ended = True

@@ -44,5 +44,5 @@ class Rates:
         if self._window.hit(limit, *key):
             return
         reset = self._window.get_window_stats(limit, *key).reset_time
-        seconds = max(1, math.ceil(reset - time.time()))
+        seconds = math.floor(reset - time.time()) + 1
         raise TooManyRequests(what, limit.amount, seconds)
