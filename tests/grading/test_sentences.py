@@ -1,0 +1,173 @@
+"""Every sentence of a report can be said in both languages with the facts that grading gives."""
+
+import re
+
+import pytest
+
+from app.domain.outcome import Outcome
+from app.domain.report import report_of
+from app.domain.report_text import report_text
+from app.domain.submission import Submission
+from app.domain.words import LANGUAGES, OUTCOMES, SENTENCES, outcome_word, sentence
+from app.grading.grade import grade_without_code
+
+SDPA = "import numpy as np\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    "
+MASKED = "import numpy as np\ndef masked_attention(Q, K, V, visible):\n    "
+SUM = "import os, sys\nimport numpy as np\ndef f(x):\n    "
+
+SUBMISSIONS = {
+    "sdpa": [
+        f"{SDPA}return np.zeros(3) > 0",
+        f"{SDPA}q += 1; return np.random.default_rng().normal(size=q.shape), 1",
+    ],
+    "masked": [f"{MASKED}A = np.ones((len(Q), len(K))) + K.sum(); return A, A @ V"],
+    "sums": [
+        f"{SUM}return x",
+        f"{SUM}return x * np.nan",
+        f"{SUM}return x[0]",
+        f"{SUM}return ()",
+        f"{SUM}return x > 0",
+        f"{SUM}return 'text'",
+        f"{SUM}raise ValueError('{{braces}} %s')",
+        f"{SUM}raise KeyError",
+        f"{SUM}while True: pass",
+        f"{SUM}os._exit(3)",
+        f"{SUM}os.abort()",
+        f"{SUM}sys.exit(3)",
+        f"{SUM}return np.ones(9 << 20)",
+        f"{SUM}raise MemoryError",
+        "def other(): pass",
+        "def f(:",
+        "import sys; sys.exit()",
+        "import os; os._exit(1)",
+        "",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def findings(masked, sdpa, sheet, shapes, problem_of, graded):
+    """Real findings of every kind, by key."""
+    problems = {"sdpa": sdpa, "masked": masked, "sums": problem_of(SUMS, "sums")}
+    runs = [graded(problems[p], code, seed=3) for p, codes in SUBMISSIONS.items() for code in codes]
+    answers = [
+        (sheet, {"A": [[1, 0], [0, 1]], "unchanged_row": 1}),
+        (sheet, {"A": [[float("nan"), 0], [0, 1]], "Z": [[1, 2]]}),
+        (shapes, {"WQ": [24, 24, 1], "Q": [2, 5, 3, 8], "A": "[B, H, T, d]"}),
+        (problem_of(FORMULA, "formula"), {"flops": "B*T", "axis": "queries", "right": True}),
+    ]
+    runs += [grade_without_code(p, Submission(answers=raw), 1) for p, raw in answers]
+    found = {}
+    for run in runs:
+        for check in run.checks:
+            if check.finding:
+                found.setdefault(check.finding.key, []).append(check.finding)
+    return found
+
+
+FORMULA = """
+    id: formula
+    kind: answer
+    title: {en: Formula, zh: 公式}
+    section: "3.8"
+    source: written for the tests
+    points: 3
+    statement: {en: Say., zh: 说。}
+    fields:
+      flops: {type: expression, names: [B, T]}
+      axis: {type: choice, choices: [keys, queries]}
+      right: {type: boolean}
+    solution: {flops: 2*B*T, axis: keys, right: false}
+    checks:
+      - {id: flops, kind: values, of: [flops], points: 1}
+      - {id: axis, kind: values, of: [axis], points: 1}
+      - {id: right, kind: values, of: [right], points: 1}
+"""
+
+SUMS = """
+    id: sums
+    kind: code
+    title: {en: Sums, zh: 和}
+    section: "3.1"
+    source: written for the tests
+    points: 2
+    statement: {en: Rows., zh: 行。}
+    entry: f
+    parameters: {x: {shape: [n, m]}}
+    returns: {A: {shape: [n, m]}}
+    starter: "def f(x): ..."
+    solution: "def f(x): return x * 0 + 1 / x.shape[1]"
+    cases: {a: {x: [[1, 2, 3], [5, 7, 11]]}}
+    checks:
+      - {id: sums, kind: row_sums, cases: [a], points: 1}
+      - {id: late, kind: values, cases: [a], points: 1, requires: [sums]}
+    limits: {wall_s: 1, case_s: 0.3}
+"""
+
+NOT_OF_GRADING = {"forbidden", "errored"}
+
+
+def test_every_sentence_is_said_by_a_real_finding(findings):
+    assert set(findings) == set(SENTENCES) - NOT_OF_GRADING
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_finding_makes_one_whole_sentence(findings, language):
+    for finding in (finding for group in findings.values() for finding in group):
+        for show in (False, True):
+            text = sentence(finding, language, show_expected=show)
+            assert text
+            assert text == text.strip(" ：:")
+            assert "None" not in text.replace("NoneType", "")
+            assert not re.search(r"\{(?!braces)", text), text
+
+
+def test_every_sentence_exists_in_chinese_and_differs_from_the_english_one():
+    for key, (english, chinese) in SENTENCES.items():
+        fields = [set(re.findall(r"{(\w+)}", text)) - {"are"} for text in (english, chinese)]
+        assert fields[0] == fields[1], key
+        if key not in ("raised", "forbidden"):
+            assert re.search("[\u4e00-\u9fff]", chinese), key
+
+
+def test_every_outcome_has_a_word_in_both_languages():
+    assert set(OUTCOMES) == set(Outcome)
+    for outcome in Outcome:
+        assert outcome_word(outcome, "en") != outcome_word(outcome, "zh")
+
+
+def test_what_is_expected_is_told_only_where_it_may_be(findings):
+    for key in ("value", "hidden_weight", "axis", "axes", "formula", "choice"):
+        finding = findings[key][0]
+        assert "expected" not in sentence(finding, "en")
+        if key != "hidden_weight":
+            assert "expected" in sentence(finding, "en", show_expected=True)
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("axes", "WQ is [24, 24, 1]: 3 is not the right number of axes; expected [24, 24]"),
+        ("formula", "flops is B*T, which is not right; expected 2*B*T"),
+        ("choice", "axis is queries, which is not right; expected keys"),
+        ("row_sum", "case a: row A[0] sums to 6, expected 1"),
+        ("not_run", "not judged, since this did not pass: sums"),
+        ("no_answer", "there is no answer for Z"),
+    ],
+)
+def test_sentences_read_like_this(findings, key, told):
+    assert told in [sentence(f, "en", show_expected=True) for f in findings[key]]
+
+
+def test_hidden_cases_leave_no_trace_in_what_a_student_reads(masked, graded):
+    code = f"{MASKED}print(Q)\n    raise ValueError(str(Q.tolist()) + str(visible.tolist()))\n"
+    run = graded(masked, code, seed=11)
+    student = report_of(masked, "v", run, language="en", viewer="student")
+    shown = report_text(student, "en") + student.model_dump_json()
+    for result in run.checks:
+        if result.id in ("random", "zero", "leak"):
+            case = result.finding.facts["case"]
+            assert f"case {case}" not in shown
+            if not case.startswith("causal"):
+                assert result.finding.facts["detail"][:40] not in shown
+    assert "case assignment1: ValueError: [[2.0, 1.0], [1.0, 2.0]]" in shown
