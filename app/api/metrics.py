@@ -14,7 +14,7 @@ from app.db import Sessions, snapshot
 
 PREFIX = "attest_"
 
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class QueueCollector(Collector):

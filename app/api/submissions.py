@@ -29,6 +29,7 @@ from app.http.changes import WatchedChanges
 from app.http.language import InLanguage
 from app.models import Person
 from app.problems import find as find_problem
+from app.settings import Settings
 from app.submissions import FINAL, Accepted, SubmissionLine
 
 router = APIRouter(tags=["submissions"])
@@ -62,10 +63,9 @@ async def submit(
     answer is 200 with the report, if that is final in time. ``Accept: text/plain`` gives it as
     text. A repeated ``Idempotency-Key`` gives the first answer again."""
     rates.count_post(viewer.id, problem_id)
-    upload = await read_upload(request, settings.upload_limit)
-    supersede = settings.jobs.supersede == "course"
+    upload = await read_upload(request)
     accepted = await run_in_threadpool(
-        _accept, database, viewer, problem_id, upload, idempotency_key, supersede
+        _accept, database, settings, viewer, problem_id, upload, idempotency_key
     )
     final = wait > 0 and await changes.reached(submissions.statuses, accepted.id, FINAL, wait)
     headers = {"Location": f"/api/v1/submissions/{accepted.id}"}
@@ -79,15 +79,15 @@ async def submit(
 
 def _accept(
     database: Sessions,
+    settings: Settings,
     viewer: Person,
     problem_id: str,
     upload: Upload,
     key: str | None,
-    supersede: bool,
 ) -> Accepted:
     with snapshot(database) as session:
         problem = find_problem(session, viewer, problem_id).content
-    work = upload.work(problem)
+    work = upload.work(problem, settings.upload_limit)
     with transaction(database) as session:
         return submissions.accept(
             session,
@@ -96,7 +96,7 @@ def _accept(
             work=work,
             idempotency_key=key,
             request_sha256=f"{problem_id} {upload.sha256}",
-            supersede=supersede,
+            supersede=settings.jobs.supersede == "course",
         )
 
 

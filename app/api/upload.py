@@ -12,7 +12,7 @@ from app.domain.answers import parse_json_object
 from app.domain.problem import Problem
 from app.domain.submission import Submission
 from app.errors import AttestError, SubmissionTooLarge, UnreadableSubmission
-from app.uploads.read import check_sizes, read_answers, read_files
+from app.uploads.read import read_answers, read_files
 
 FILES, JSON = "multipart/form-data", "application/json"
 FIELD = "file"
@@ -44,10 +44,13 @@ class Upload:
         parts += [f"{name!r} {hashlib.sha256(d).hexdigest()}" for name, d in self.files.items()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def work(self, problem: Problem) -> Submission:
-        """The work, as ``problem`` takes it. Raises UnreadableSubmission, SubmissionTooLarge."""
+    def work(self, problem: Problem, limit: int) -> Submission:
+        """The work as ``problem`` takes it, of ``limit`` bytes at most.
+
+        Raises UnreadableSubmission and SubmissionTooLarge.
+        """
         if self.files:
-            return read_files(problem, self.files)
+            return read_files(problem, self.files, limit)
         if self.stated.get("text"):
             raise UnreadableSubmission(f"{problem.id} asks for no text")
         answers = self.stated.get("answers", {})
@@ -56,19 +59,18 @@ class Upload:
         return read_answers(problem, answers)
 
 
-async def read_upload(request: Request, limit: int) -> Upload:
+async def read_upload(request: Request) -> Upload:
     """Reads the body: multipart with fields ``file``, or JSON.
 
-    Raises WrongMediaType, SubmissionTooLarge, and UnreadableSubmission for a broken body.
+    Raises WrongMediaType, SubmissionTooLarge for more files than the parser takes, and
+    UnreadableSubmission for a broken body.
     """
     kind = media_type(request)
     if kind == JSON:
         return Upload({}, _stated(await request.body()))
     if kind != FILES:
         raise WrongMediaType(kind, f"{FILES} or {JSON}")
-    files = await _files(request)
-    check_sizes(files, limit)
-    return Upload(files, {})
+    return Upload(await _files(request), {})
 
 
 def media_type(request: Request) -> str:

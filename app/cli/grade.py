@@ -35,7 +35,7 @@ def run(
     language = language_of(lang)
     version = find_problem(name, settings.problems_folder)
     files = read_paths(paths, settings.upload_limit)
-    submission = read_files(version.problem, files)
+    submission = read_files(version.problem, files, settings.upload_limit)
     result = graded(version, submission, new_seed() if seed is None else seed, settings)
     report = report_of(version.problem, version.version, result, language=language)
     if gradescope:

@@ -1,15 +1,17 @@
 """From uploaded files to a submission of one kind of problem."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 
 from app.domain.answers import parse_answers, parse_json_object
 from app.domain.problem import AnswerProblem, CodeProblem, Problem
+from app.domain.quotation import quoted
 from app.domain.submission import Submission
 from app.errors import SubmissionTooLarge, UnreadableSubmission
 
 SIZE_LIMIT = 5 * 1024 * 1024
 COUNT_LIMIT = 50
+NAME_LIMIT = 200  # bytes; file systems take 255
 
 
 def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
@@ -21,12 +23,23 @@ def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
         raise SubmissionTooLarge(f"the submission has {total} bytes; at most {limit} are taken")
 
 
-def read_files(problem: Problem, files: Mapping[str, bytes]) -> Submission:
-    """A submission from files as they were sent, by name.
+def check_names(files: Iterable[str]) -> None:
+    """Raises UnreadableSubmission for a name with folders, of nothing, too long, or unprintable."""
+    for name in files:
+        plain = name.isprintable() and not {"/", "\\"} & set(name) and name.strip(". ")
+        if not plain or len(name.encode()) > NAME_LIMIT:
+            raise UnreadableSubmission(
+                f"a file is called {quoted(name)}; expected a plain name such as attention.py"
+            )
+
+
+def read_files(problem: Problem, files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> Submission:
+    """A submission from files as they were sent, by name, of at most ``limit`` bytes.
 
     Raises SubmissionTooLarge and UnreadableSubmission, naming the file and what was expected.
     """
-    check_sizes(files)
+    check_sizes(files, limit)
+    check_names(files)
     if isinstance(problem, CodeProblem):
         return _code(problem, files)
     return _sheet(problem, files)
