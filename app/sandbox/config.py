@@ -1,18 +1,17 @@
 """What the trusted side tells the launcher and the master zygote. Also runs inside the jail."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Self
+
+LAYERS = frozenset({"landlock", "seccomp", "outer_seccomp", "pid_namespace"})
+"""What can be left out, for negative controls: a test of an attack is worth something only if
+the attack works once its layers are gone."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """One jail. Places are paths below the jail's root, without the leading slash.
-
-    ``without`` names layers to leave out, for negative controls: a test of an attack is worth
-    something only if the attack works once its layer is gone. Layers: ``landlock``,
-    ``seccomp``, ``outer_seccomp``, ``pid_namespace``, ``mount_namespace``.
-    """
+    """One jail. Places are paths below the jail's root, without the leading slash."""
 
     level: str
     root: str  # "/" once inside the full jail; the view's directory at level landlock
@@ -26,7 +25,7 @@ class Config:
     groups: list[list[int]]  # descriptors of each slot's cgroup.procs files
     job_filter: str  # compiled seccomp programs, in hex
     zygote_filter: str
-    without: list[str] = field(default_factory=list)
+    without: list[str]  # LAYERS to leave out
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()

@@ -9,6 +9,7 @@ from typing import Self
 
 from app.errors import SandboxUnavailable
 from app.sandbox import probe
+from app.sandbox.config import LAYERS
 from app.sandbox.fork import SlotLost
 from app.sandbox.jailer import Jail
 from app.sandbox.job import Answer, Job
@@ -26,7 +27,7 @@ class Sandbox:
 
     ``allow_level``: the weakest isolation accepted. Raises SandboxUnavailable where the host
     offers less. ``without`` leaves out layers and is for tests alone: those of
-    ``config.Config``, and ``namespaces`` for level landlock on a host that allows more.
+    ``config.LAYERS``, and ``namespaces`` for level landlock on a host that allows more.
     """
 
     def __init__(
@@ -38,6 +39,8 @@ class Sandbox:
     ) -> None:
         if slots < 1:
             raise ValueError(f"slots is {slots}, expected at least 1")
+        if unknown := without - LAYERS - {"namespaces"}:
+            raise ValueError(f"no layers {sorted(unknown)}, expected some of {sorted(LAYERS)}")
         found = probe.require(allow_level)
         self.level = Level.LANDLOCK if "namespaces" in without else found
         self._without = without

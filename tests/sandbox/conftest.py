@@ -1,11 +1,12 @@
 """Short ways to run one file in the sandbox and look at what came out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from textwrap import dedent
 from typing import Any
 
 import pytest
 
+from app.sandbox.config import LAYERS
 from app.sandbox.job import Answer, Call, Job, Limits
 from app.sandbox.sandbox import Sandbox
 
@@ -15,6 +16,20 @@ RunOne = Callable[..., Answer]
 
 def code(text: str) -> bytes:
     return dedent(text).encode()
+
+
+@pytest.fixture(scope="session")
+def lone(sandbox: Sandbox) -> Iterator[Sandbox]:
+    """A sandbox of one slot, which a test may break: it heals."""
+    with Sandbox(slots=1) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def bare(sandbox: Sandbox) -> Iterator[Sandbox]:
+    """Only the jail's namespaces and mounts remain of the layers, for negative controls."""
+    with Sandbox(without=LAYERS) as started:
+        yield started
 
 
 @pytest.fixture

@@ -140,14 +140,6 @@ def unfiltered():
 
 
 @pytest.fixture(scope="module")
-def bare():
-    """Only the jail's namespaces and mounts remain."""
-    gone = {"seccomp", "outer_seccomp", "landlock", "pid_namespace"}
-    with Sandbox(without=frozenset(gone)) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def ruled():
     """As ``bare``, with Landlock."""
     gone = {"seccomp", "outer_seccomp", "pid_namespace"}

@@ -57,18 +57,13 @@ def gone(pids: list[int], seconds: float) -> bool:
     return False
 
 
-@pytest.fixture(scope="module")
-def mortal():
-    with Sandbox(slots=1) as started:
-        yield started
-
-
 @pytest.fixture
-def own(mortal):
+def own(lone):
     """A sandbox of one slot that the test may break, its guard, master and slot zygote."""
     families = [[guard, *descendants(guard)] for guard in children()[os.getpid()]]
-    ((guard, master, zygote),) = [family for family in families if len(family) == 3]
-    return mortal, guard, master, zygote
+    # By its pid, since other sandboxes of one slot may be alive as well.
+    ((guard, master, zygote),) = [f for f in families if f[0] == lone._jail._process.pid]
+    return lone, guard, master, zygote
 
 
 def groups() -> set[Path]:
@@ -237,6 +232,11 @@ def test_an_answer_of_the_output_limit_arrives_whole(sandbox):
 def test_a_sandbox_without_slots_is_refused():
     with pytest.raises(ValueError, match="slots is 0"):
         Sandbox(slots=0)
+
+
+def test_leaving_out_a_layer_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match=r"no layers \['secomp'\]"):
+        Sandbox(without=frozenset({"secomp"}))
 
 
 def test_memory_limits_follow_the_job_and_not_the_slot(sandbox):

@@ -6,7 +6,6 @@ from textwrap import dedent
 import pytest
 
 from app.sandbox.job import Call, Job, Limits
-from app.sandbox.sandbox import Sandbox
 
 
 def printed(answer) -> list[str]:
@@ -14,21 +13,15 @@ def printed(answer) -> list[str]:
     return answer.stdout.splitlines()
 
 
-@pytest.fixture(scope="module")
-def unruled():
-    """A sandbox without Landlock, so that the mounts alone must hide what is not for jobs."""
-    with Sandbox(slots=1, without=frozenset({"landlock"})) as started:
-        yield started
-
-
-def run_without_landlock(unruled, text):
+def run_without_landlock(bare, text):
+    """Run ``f`` where the mounts alone must hide what is not for jobs."""
     job = Job({"work.py": dedent(text).encode()}, (Call("f", ()),), 1, Limits(30, 20))
-    return unruled.run(job)[0]
+    return bare.run(job)[0]
 
 
-def test_no_file_of_the_project_or_its_metadata_is_visible(unruled):
+def test_no_file_of_the_project_or_its_metadata_is_visible(bare):
     answer = run_without_landlock(
-        unruled,
+        bare,
         """
         import os
         def f():
@@ -46,14 +39,14 @@ def test_no_file_of_the_project_or_its_metadata_is_visible(unruled):
     assert answer.values[0].array > 10_000
 
 
-def test_the_packages_shown_are_those_a_job_may_import(unruled):
+def test_the_packages_shown_are_those_a_job_may_import(bare):
     answer = run_without_landlock(
-        unruled, "import os\ndef f():\n    print(*os.listdir('/sp'))\n    return 1\n"
+        bare, "import os\ndef f():\n    print(*os.listdir('/sp'))\n    return 1\n"
     )
     shown = set(answer.stdout.split())
     assert {"numpy", "torch", "msgspec"} <= shown
     beside = run_without_landlock(
-        unruled,
+        bare,
         """
         import os, site
         def f():
@@ -69,9 +62,9 @@ def test_the_packages_shown_are_those_a_job_may_import(unruled):
     assert not {name for name in shown if name in hidden or name.startswith(("attest", "_edit"))}
 
 
-def test_the_root_holds_the_expected_directories_only(unruled):
+def test_the_root_holds_the_expected_directories_only(bare):
     answer = run_without_landlock(
-        unruled,
+        bare,
         """
         import os
         def f():
@@ -220,10 +213,9 @@ LEAVE = """
 """
 
 
-def test_nothing_of_one_job_is_seen_by_the_next_on_the_same_slot():
-
-    with Sandbox(slots=1) as alone:
-        (poisoned,) = alone.run(Job({"a.py": dedent(LEAVE).encode()}, (Call("poison", ()),), 1))
-        (seen,) = alone.run(Job({"b.py": dedent(LEAVE).encode()}, (Call("look", ()),), 1))
+def test_nothing_of_one_job_is_seen_by_the_next_on_the_same_slot(lone):
+    text = dedent(LEAVE).encode()
+    (poisoned,) = lone.run(Job({"a.py": text}, (Call("poison", ()),), 1))
+    (seen,) = lone.run(Job({"b.py": text}, (Call("look", ()),), 1))
     assert poisoned.failure is None
     assert printed(seen) == ["submission b.py 0 None 5 3"]
