@@ -3,16 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from app.domain.words import LANGUAGES, Language
-from app.errors import AttestError, SubmissionTooLarge, UnreadableSubmission
-
-
-def language_of(name: str) -> Language:
-    """The language called ``name``. Raises AttestError for one we do not speak."""
-    for language in LANGUAGES:
-        if language == name:
-            return language
-    raise AttestError(f"--lang is {name!r}; expected {' or '.join(LANGUAGES)}")
+from app.errors import SubmissionTooLarge, UnreadableSubmission
 
 
 def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
@@ -21,8 +12,10 @@ def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
     for path in paths:
         if path.is_dir():
             raise UnreadableSubmission(f"{path} is a folder; expected files")
-        if not path.is_file():
+        if not path.exists():
             raise UnreadableSubmission(f"no such file: {path}")
+        if not path.is_file():
+            raise UnreadableSubmission(f"{path} is a device or a pipe; expected files")
         if names[path.name] > 1:
             raise UnreadableSubmission(f"two files are called {path.name!r}")
     total = sum(path.stat().st_size for path in paths)

@@ -10,9 +10,10 @@ from app.catalogue.folder import problem_files, selected_files
 from app.catalogue.problem_file import ProblemVersion, read_problem
 from app.catalogue.proofs import read_proofs, write_proofs
 from app.catalogue.source import read_source
+from app.cli.kill_matrix import kill_matrix
 from app.cli.sandbox import open_sandbox, slots_for_all_cores
-from app.errors import AttestError, Place, ProblemFileError
-from app.grading.prove import SEEDS, THOROUGH_SEEDS, Caught, Flaw, Proof, prove, unreached
+from app.errors import AttestError, Place, ProblemFileError, SandboxUnavailable
+from app.grading.prove import SEEDS, THOROUGH_SEEDS, Flaw, Proof, prove, unreached
 from app.sandbox.sandbox import Sandbox
 from app.settings import Settings
 
@@ -69,8 +70,10 @@ def check_file(path: Path, sandbox: Sandbox, seeds: int) -> Checked:
         proof = prove(version.problem, sandbox, seeds)
     except ProblemFileError as error:
         return Checked(path, tuple(error.places))
+    except SandboxUnavailable:
+        raise  # nothing is known of the problem then
     except AttestError as error:
-        return Checked(path, (Place(str(path), 1, 1, str(error)),))
+        return Checked(path, tuple(_places(version, [Flaw(("solution",), str(error))])))
     return Checked(path, tuple(_places(version, proof.flaws)), proof, version.sha256)
 
 
@@ -123,34 +126,10 @@ def _lines(one: Checked) -> list[str]:
     lines = [f"{one.path}: {'proven' if one.ok else 'NOT PROVEN'}"]
     lines += [f"  {place}" for place in one.errors]
     if one.proof:
-        lines += _matrix(one.proof)
+        lines += kill_matrix(one.proof)
         for check in unreached(one.proof.problem, one.proof):
             lines.append(f"  warning: no misconception reaches the check `{check.id}`")
     return lines
-
-
-def _matrix(proof: Proof) -> list[str]:
-    """A row for each wrong answer, a column for each check: X refused, . passed; the check that
-    must refuse it stands in brackets."""
-    checks = [check.id for check in proof.problem.checks]
-    widest = max([len(name) for name in (*proof.misconceptions, *proof.accepted)], default=0)
-    columns = [f"{check:^{_column(check)}}" for check in checks]
-    lines = [" ".join([" " * (widest + 2), *columns, "named"])]
-    for name, row in proof.misconceptions.items():
-        cells = [_cell(check, row) for check in checks]
-        lines.append(" ".join([f"  {name:<{widest}}", *cells, "yes" if row.named else "NO"]))
-    for name, ok in proof.accepted.items():
-        lines.append(f"  {name:<{widest}} {'accepted' if ok else 'REFUSED'}")
-    return lines
-
-
-def _column(check: str) -> int:
-    return max(len(check), len("[X]"))
-
-
-def _cell(check: str, row: Caught) -> str:
-    mark = "X" if check in row.caught else "."
-    return f"{f'[{mark}]' if check == row.caught_by else mark:^{_column(check)}}"
 
 
 def _totals_line(checked: list[Checked]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.catalogue.folder import find_problem
 from app.catalogue.problem_file import ProblemVersion
-from app.cli.arguments import language_of, read_paths
+from app.cli.arguments import read_paths
 from app.cli.sandbox import open_sandbox
 from app.domain.gradescope import gradescope_results
 from app.domain.problem import CodeProblem
@@ -27,12 +27,11 @@ def run(
     paths: list[Path],
     seed: int | None,
     as_json: bool,
-    lang: str,
+    language: Language,
     gradescope: Path | None,
 ) -> int:
     """Grades and prints. Returns 0 for full marks, else 1."""
     settings = Settings()
-    language = language_of(lang)
     version = find_problem(name, settings.problems_folder)
     files = read_paths(paths, settings.upload_limit)
     submission = read_files(version.problem, files, settings.upload_limit)
@@ -67,7 +66,7 @@ def _write_gradescope(
         version.problem, version.version, result, language=language, viewer="student"
     )
     try:
-        path.write_text(json.dumps(gradescope_results(report), ensure_ascii=False) + "\n")
+        path.write_text(json.dumps(gradescope_results(report)) + "\n", encoding="ascii")
     except OSError as error:
         raise AttestError(f"{path} cannot be written: {error.strerror}") from error
     print(f"wrote {path}", file=sys.stderr)

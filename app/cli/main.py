@@ -4,15 +4,17 @@ Exit codes: 0 full marks or all well, 1 less, 2 we could not do it. With ``--jso
 JSON object and nothing else; everything for people goes to stderr then.
 """
 
+import io
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from app.cli.output import problem_object
-from app.errors import AttestError
+from app.errors import AttestError, Place, ProblemFileError
 
 app = typer.Typer(
     name="attest",
@@ -25,14 +27,19 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
 Slots = Annotated[int | None, typer.Option(min=1, help="Submissions graded at a time.")]
-Language = Annotated[str, typer.Option("--lang", help="en or zh.", metavar="en|zh")]
+Language = Annotated[
+    Literal["en", "zh"], typer.Option("--lang", help="Of the report.", metavar="en|zh")
+]
+LARGEST_SEED = 2**63 - 1
 
 
 @app.command()
 def grade(
     problem: Annotated[str, typer.Argument(help="A problem's id, or the path of its YAML file.")],
     files: Annotated[list[Path], typer.Argument(help="The submission.", metavar="FILE...")],
-    seed: Annotated[int | None, typer.Option(min=0, help="Replay a run with its seed.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=LARGEST_SEED, help="Replay a run with its seed.")
+    ] = None,
     as_json: Json = False,
     lang: Language = "en",
     gradescope: Annotated[
@@ -164,6 +171,10 @@ def db(action: Annotated[str, typer.Argument(metavar="upgrade|current|check")]) 
 
 def main() -> None:
     """The console script: runs one command and ends the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # Reports are in two languages and quote students: a plain locale must not end them.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
     except typer.Exit as end:
@@ -171,18 +182,30 @@ def main() -> None:
     except typer.TyperException as error:
         code = _fail(error.format_message(), 400)
     except AttestError as error:
-        code = _fail(str(error), error.status, getattr(error, "details", None))
+        places = error.places if isinstance(error, ProblemFileError) else []
+        code = _fail(str(error), error.status, places, getattr(error, "details", None))
     except (KeyboardInterrupt, typer.Abort):
         code = _fail("interrupted", 500)
     except BrokenPipeError:
         code = 1
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, never our trace
-        code = _fail(f"internal error: {type(error).__name__}: {error}", 500)
+        code = _fail(_unforeseen(error), 500)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(message: str, status: int, details: object = None) -> int:
+def _unforeseen(error: Exception) -> str:
+    from pydantic import ValidationError  # not for --help, which is quick
+
+    if isinstance(error, ValidationError) and error.title == "Settings":
+        return "; ".join(
+            f"ATTEST_{'__'.join(map(str, e['loc'])).upper()} is {e['input']!r}: {e['msg']}"
+            for e in error.errors()
+        )
+    return f"internal error: {type(error).__name__}: {error}"
+
+
+def _fail(message: str, status: int, places: Sequence[Place] = (), details: object = None) -> int:
     print(f"attest: {message}", file=sys.stderr)
     if "--json" in sys.argv:
-        print(json.dumps(details) if details else problem_object(message, status))
+        print(json.dumps(details) if details else problem_object(message, status, places))
     return 2

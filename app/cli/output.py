@@ -1,22 +1,32 @@
 """What the commands print."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
+
+from app.errors import Place
 
 UNGRADED = frozenset({"errored", "superseded", "cancelled"})
 
 
-def problem_object(detail: str, status: int) -> str:
-    """An error as the same object that HTTP gives (RFC 9457)."""
+def problem_object(detail: str, status: int, places: Iterable[Place] = ()) -> str:
+    """An error as the same object that HTTP gives (RFC 9457), with the places in a file."""
     return json.dumps(
         {
             "type": "about:blank",
             "title": HTTPStatus(status).phrase,
             "status": status,
             "detail": detail,
-            "errors": [],
+            "errors": [
+                {
+                    "where": place.path,
+                    "line": place.line,
+                    "column": place.column,
+                    "message": place.message,
+                }
+                for place in places
+            ],
         },
         ensure_ascii=False,
     )

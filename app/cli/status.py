@@ -2,15 +2,15 @@
 
 import json
 
-from app.cli.arguments import language_of
 from app.cli.output import exit_code
 from app.client import Answer, Client, find_login
 from app.domain.report_text import points_text
+from app.domain.words import Language
 
 
-def run(submission: str | None, as_json: bool, lang: str) -> int:
+def run(submission: str | None, as_json: bool, lang: Language) -> int:
     """Prints. Returns 0 for a list; for a report as ``attest submit`` does."""
-    with Client(find_login(), language_of(lang)) as client:
+    with Client(find_login(), lang) as client:
         if submission is None:
             found = client.submissions()
             print(json.dumps(found) if as_json else _table(found), end="\n" if as_json else "")

@@ -4,19 +4,20 @@ import json
 import sys
 from pathlib import Path
 
-from app.cli.arguments import language_of, read_paths
+from app.cli.arguments import read_paths
 from app.cli.output import exit_code
 from app.client import FINAL, Client, find_login
+from app.domain.words import Language
 from app.settings import Settings
 
 WAIT_S = 600.0
 
 
-def run(problem: str, paths: list[Path], wait: bool, as_json: bool, lang: str) -> int:
+def run(problem: str, paths: list[Path], wait: bool, as_json: bool, lang: Language) -> int:
     """Sends and prints. Returns 0 for full marks (or once accepted, without ``wait``), else 1, or
     2 if we could not grade it."""
     files = read_paths(paths, Settings().upload_limit)
-    with Client(find_login(), language_of(lang)) as client:
+    with Client(find_login(), lang) as client:
         answer = client.submit(problem, files, wait_s=10.0 if wait else 0.0)
         number = str(answer["id"])
         if not wait:
