@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import bindparam, exists, func, select, update
 from sqlalchemy.orm import Session, joinedload, undefer
 
 from app.domain.outcome import Outcome
@@ -20,7 +20,7 @@ from app.domain.submission import Submission as Work
 from app.failpoint import failpoint
 from app.jobs import announce, enqueue, live_tickets
 from app.models import Result, Run, Submission, SubmissionFile, Version
-from app.models.base import now
+from app.models.base import new_id, now
 
 INTERACTIVE_PRIORITY = 1000
 LOWEST_RANK = 99
@@ -39,14 +39,14 @@ class Begun:
 
 
 def queue(session: Session, submission: Submission, version: Version, rank: int) -> Run:
-    """A new run of ``submission``, queued in the caller's transaction.
+    """The first run of ``submission``, queued in the caller's transaction.
 
     ``rank`` is how many runs of the same person are open already: who sends much waits longer.
     """
-    earlier = select(func.max(Run.number)).where(Run.submission_id == submission.id)
     run = Run(
+        id=new_id(),
         submission_id=submission.id,
-        number=(session.scalar(earlier) or 0) + 1,
+        number=1,
         version_id=version.id,
         seed=secrets.randbits(48),
         status="queued",
@@ -54,7 +54,6 @@ def queue(session: Session, submission: Submission, version: Version, rank: int)
         queued_at=now(),
     )
     session.add(run)
-    session.flush()
     _enqueue(session, run, INTERACTIVE_PRIORITY - min(rank, LOWEST_RANK))
     return run
 
@@ -65,34 +64,26 @@ def _enqueue(session: Session, run: Run, priority: int) -> None:
 
 def supersede(session: Session, person_id: str, problem_id: str) -> int:
     """Sets aside the person's queued runs of that problem; their number."""
-    theirs = select(Submission.id).where(
-        Submission.person_id == person_id, Submission.problem_id == problem_id
-    )
-    queued = (Run.status == "queued", Run.submission_id.in_(theirs))
-    values = {"status": "superseded", "finished_at": now()}
-    return _count(session, update(Run).where(*queued).values(**values))
+    theirs = {"person": person_id, "problem": problem_id, "moment": now()}
+    return _count(session, _SUPERSEDE, theirs)
 
 
 def rank(session: Session, person_id: str) -> int:
     """How many runs of the person are open."""
-    theirs = (Run.status.in_(OPEN), Submission.person_id == person_id)
-    count = select(func.count()).select_from(Run).join(Run.submission).where(*theirs)
-    return session.scalar(count) or 0
+    return session.scalar(_RANK, {"person": person_id}) or 0
 
 
 def begin(session: Session, run_id: str, ticket: str, max_tries: int = 3) -> Begun | None:
     """Starts a try. None if there is nothing to do: superseded, done, another's ticket, or
     started too often already, which makes the run errored."""
-    mine = (Run.id == run_id, Run.ticket == ticket, Run.status.in_(OPEN))
-    values = {
-        Run.status: "running",
-        Run.fence: Run.fence + 1,
-        Run.tries: Run.tries + 1,
-        Run.started_at: now(),
-    }
-    if not _count(session, update(Run).where(*mine).values(values)):
+    if not _count(session, _BEGIN, {"run": run_id, "held": ticket, "moment": now()}):
         return None
-    run = session.get_one(Run, run_id, options=[joinedload(Run.version).undefer(Version.yaml)])
+    run = session.get_one(
+        Run,
+        run_id,
+        options=[joinedload(Run.version).undefer(Version.yaml)],
+        populate_existing=True,
+    )
     if run.tries > max_tries:
         _end(run, "errored", f"grading was started {max_tries} times and never ended")
         return None
@@ -167,10 +158,45 @@ def latest(submission_id: Any) -> Any:
     return ~exists().where(newer.c.submission_id == submission_id, newer.c.number > Run.number)
 
 
-def _count(session: Session, statement: Any) -> int:
+def _count(session: Session, statement: Any, values: Mapping[str, Any] | None = None) -> int:
     """Executes an UPDATE of runs; the number of its rows."""
     announce(session)
-    return cast(int, session.execute(statement).rowcount)  # type: ignore[attr-defined]
+    options = {"synchronize_session": False}
+    done = session.execute(statement, values, execution_options=options)
+    return cast(int, done.rowcount)  # type: ignore[attr-defined]
+
+
+# Statements of every submission are built once: building costs more than running them.
+
+_RANK = (
+    select(func.count())
+    .select_from(Run)
+    .join(Run.submission)
+    .where(Run.status.in_(OPEN), Submission.person_id == bindparam("person"))
+)
+_SUPERSEDE = (
+    update(Run)
+    .where(
+        Run.status == "queued",
+        Run.submission_id.in_(
+            select(Submission.id).where(
+                Submission.person_id == bindparam("person"),
+                Submission.problem_id == bindparam("problem"),
+            )
+        ),
+    )
+    .values(status="superseded", finished_at=bindparam("moment"))
+)
+_BEGIN = (
+    update(Run)
+    .where(Run.id == bindparam("run"), Run.ticket == bindparam("held"), Run.status.in_(OPEN))
+    .values(
+        status="running",
+        fence=Run.fence + 1,
+        tries=Run.tries + 1,
+        started_at=bindparam("moment"),
+    )
+)
 
 
 # Between rows and values

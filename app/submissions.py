@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import bindparam, func, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from app import overrides, people, problems, runs
@@ -133,11 +133,12 @@ def accept(
         runs.supersede(session, person.id, problem_id)
     submission = _stored(session, person, problem, work)
     run = runs.queue(session, submission, problem.current_version, rank)
+    session.flush()
     if idempotency_key:
         key = IdempotencyKey(person_id=person.id, key=idempotency_key)
         key.request_sha256, key.submission_id = request_sha256 or "", submission.id
         session.add(key)
-    session.flush()
+        session.flush()
     failpoint("before-accept-commit")
     return _accepted(submission, run)
 
@@ -174,25 +175,30 @@ def _stored(session: Session, person: Person, problem: Problem, work: Work) -> S
         attempt=_attempts(session, person.id, problem.id) + 1,
         received_at=now(),
     )
-    session.add(submission)
-    session.flush()
-    session.add_all(
-        SubmissionFile(submission_id=submission.id, position=n, name=name, data=data)
+    submission.files = [
+        SubmissionFile(position=n, name=name, data=data)
         for n, (name, data) in enumerate(work.files.items())
-    )
+    ]
+    session.add(submission)
     return submission
 
 
 def _attempts(session: Session, person_id: str, problem_id: str) -> int:
     """How many of the person's submissions count; one whose latest run costs nothing does not."""
-    counted = (
-        select(func.count())
-        .select_from(Run)
-        .join(Run.submission)
-        .where(Submission.person_id == person_id, Submission.problem_id == problem_id)
-        .where(Run.status.not_in(FREE), runs.latest(Run.submission_id))
+    return session.scalar(_ATTEMPTS, {"person": person_id, "problem": problem_id}) or 0
+
+
+_ATTEMPTS = (
+    select(func.count())
+    .select_from(Run)
+    .join(Run.submission)
+    .where(
+        Submission.person_id == bindparam("person"),
+        Submission.problem_id == bindparam("problem"),
+        Run.status.not_in(FREE),
+        runs.latest(Run.submission_id),
     )
-    return session.scalar(counted) or 0
+)
 
 
 def sha256_of(work: Work) -> str:
