@@ -11,6 +11,11 @@ SUBMISSIONS = ("right.py", "mask_after_softmax.py")
 WAIT_S = 60
 
 
+def example(name: str) -> bytes:
+    """The bytes of one built-in submission."""
+    return (files("app.demo") / name).read_bytes()
+
+
 def grade_built_ins(url: str, token: str) -> list[str]:
     """The reports of a right and of a wrong submission, as text.
 
@@ -24,11 +29,10 @@ def grade_built_ins(url: str, token: str) -> list[str]:
 
 
 def _report(client: httpx2.Client, name: str) -> str:
-    data = (files("app.demo") / name).read_bytes()
     answer = client.post(
         f"/api/v1/problems/{PROBLEM}/submissions",
         params={"wait": WAIT_S},
-        files={"file": (name, data)},
+        files={"file": (name, example(name))},
     )
     if answer.status_code != httpx2.codes.OK:
         raise AttestError(

@@ -3,16 +3,16 @@
 import os
 import signal
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from app.demo.built_in import SUBMISSIONS, example
+
 from .conftest import SLOW, Service, new_service, wait_for
 
-RIGHT = (files("app.demo") / "right.py").read_bytes()
-WRONG = (files("app.demo") / "mask_after_softmax.py").read_bytes()
+RIGHT, WRONG = map(example, SUBMISSIONS)
 
 
 @pytest.fixture(scope="module")
