@@ -100,7 +100,7 @@ def files(session: Session) -> list[FileView]:
         .outerjoin(Version, Version.sha256 == ProblemFile.sha256)
         .order_by(ProblemFile.path)
     )
-    return [_file_view(session, file, version) for file, version in found.tuples()]
+    return [_file_view(session, file, version) for file, version in found]
 
 
 def _file_view(session: Session, file: ProblemFile, version: Version | None) -> FileView:

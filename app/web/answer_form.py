@@ -162,4 +162,4 @@ def written(answer: object) -> str:
     if not isinstance(answer, list):
         return str(answer)
     rows = [written(row) for row in answer]
-    return ("\n" if any("[" in row for row in rows) else ", ").join(rows).join("[]")
+    return (",\n " if any("[" in row for row in rows) else ", ").join(rows).join("[]")

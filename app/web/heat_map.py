@@ -15,7 +15,10 @@ STEPS = 9  # colours in each table
 MIDDLE = STEPS // 2
 SHOWN = 64
 WITH_NUMBERS = (16, 10)  # larger ones are drawn without numbers
-LARGE, SMALL = (58, 30), (10, 10)  # width and height of a cell
+LARGE, SMALL = (68, 30), (10, 10)  # width and height of a cell
+
+STRANGE = "cell-strange"  # the colour of what is no finite number
+WIDEST = 9  # characters that fit a cell
 
 Scale = Literal["sequential", "diverging"]
 
@@ -49,6 +52,16 @@ class HeatMap:
     def has_numbers(self) -> bool:
         """Whether there is room for a number in each cell."""
         return (self.cell_width, self.cell_height) == LARGE
+
+    @property
+    def has_strange(self) -> bool:
+        """Whether some entry is no finite number."""
+        return any(cell.colour == STRANGE for cell in self.cells)
+
+    @property
+    def colours(self) -> list[str]:
+        """The scale's classes, from the least value to the largest."""
+        return [f"{self.scale[0]}{step}" for step in range(STEPS)]
 
     @property
     def wrong(self) -> list[Cell]:
@@ -101,7 +114,7 @@ def _scale(numbers: list[float]) -> tuple[Scale, float]:
 
 def _colour(value: Json, scale: Scale, largest: float) -> str:
     if not _is_finite(value):
-        return "strange"
+        return STRANGE
     share = value / largest if largest else 0.0
     if scale == "sequential":
         return f"s{round(share * (STEPS - 1))}"
@@ -111,4 +124,5 @@ def _colour(value: Json, scale: Scale, largest: float) -> str:
 def _number(value: Json) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:.4g}"
+    text = f"{value:.4g}"
+    return text if len(text) <= WIDEST else f"{value:.2g}"

@@ -53,8 +53,8 @@ async def submit(
     """Takes the work and goes on to its report, or shows the form again with what is wrong."""
     rates.count_post(viewer.id, problem_id)
     limit = settings.upload_limit
-    form = await page.request.form(max_files=COUNT_LIMIT + 1, max_part_size=limit)
-    sent = await read_sent(form)
+    async with page.request.form(max_files=COUNT_LIMIT + 1, max_part_size=limit) as form:
+        sent = await read_sent(form)
     return await run_in_threadpool(_taken, database, page, viewer, problem_id, settings, sent)
 
 

@@ -1,0 +1,64 @@
+"""Text that lies: markup, and characters that hide or turn what follows."""
+
+import pytest
+
+from app.web.code import code_file, style_sheet
+from app.web.hostile import shown
+from tests.web.conftest import a_result
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("a & <b>", "a &amp; &lt;b&gt;"),
+        ("tab\tand\nline", "tab\tand\nline"),
+        ("带 mask 的注意力 é 😀", "带 mask 的注意力 é 😀"),
+        ("\u202e", '<span class="strange">U+202E</span>'),
+        ("\x1b[31m", '<span class="strange">U+001B</span>[31m'),
+        ("a\u200bb", 'a<span class="strange">U+200B</span>b'),
+        ("\ud800", '<span class="strange">U+D800</span>'),
+        ("\U000e0041", '<span class="strange">U+E0041</span>'),
+    ],
+)
+def test_text_is_shown_with_every_character_of_it(text, markup):
+    assert shown(text) == markup
+
+
+def test_code_is_escaped_and_keeps_the_numbers_of_its_lines():
+    file = code_file(0, "a.py", f"\n\n# {SCRIPT} \u202e\n\n".encode())
+    assert SCRIPT not in file.lines
+    assert "U+202E" in file.lines
+    assert 'id="file-0-3"' in file.lines
+    assert file.anchor(3) == "file-0-3"
+
+
+def test_code_that_is_not_utf8_is_shown_all_the_same():
+    assert "\ufffd" in code_file(0, "a.py", b"# caf\xe9").lines
+
+
+def test_a_long_file_is_cut_and_says_so():
+    file = code_file(0, "a.txt", b"x = 1\n" * 50_000)
+    assert file.cut
+    assert "file-0-40000" not in file.lines
+
+
+def test_the_colours_of_code_reach_nothing_but_code():
+    for line in style_sheet().splitlines():
+        rule = line.removeprefix(":root[data-theme=dark] ")
+        rule = rule.removeprefix(":root:not([data-theme=light]) ")
+        assert rule.startswith(".code") or rule in ("}", "@media (prefers-color-scheme: dark) {")
+
+
+def test_nothing_that_a_student_writes_becomes_markup(browse, grade):
+    result = a_result(printed=f"{SCRIPT}\u202e\x1b")
+    name = "<img src=x onerror=alert(1)>.py"
+    submission_id = grade(result, **{name.replace(".", "_"): SCRIPT.encode()})
+    for who in ("student", "ta"):
+        page = browse(who).get(f"/submissions/{submission_id}").text
+        assert SCRIPT not in page
+        assert "<img" not in page
+        assert "&lt;img src=x" in page
+        assert "\u202e" not in page
+        assert "\x1b" not in page

@@ -1,0 +1,157 @@
+"""The page of a problem: what it tells, and what it does with what is sent."""
+
+from app import runs
+from app.db import snapshot
+from app.domain.problem import CodeProblem
+from tests.web.conftest import MASKED, SHEET
+
+ANSWERS = {
+    "part": "answers",
+    "A.0.0": "1",
+    "A.0.1": "0",
+    "A.1.0": "0.8044",
+    "A.1.1": " 1/5 ",
+    "unchanged_row": "2",
+}
+
+
+def sent_work(database, response):
+    """The work that the page behind ``response`` is about."""
+    with snapshot(database) as session:
+        return runs.work_of(session, response.url.path.rsplit("/", 1)[1])
+
+
+def test_a_problem_shows_statement_formulas_signature_and_starter(browse):
+    page = browse("student").get(f"/problems/{MASKED}").text
+    assert "<math" in page
+    assert "masked_attention(Q, K, V, visible) → A, Z" in page
+    assert "[T_q, T_k]" in page
+    assert "True = may be seen" in page
+    assert "512 MB of memory" in page
+
+
+def test_a_problem_tells_nothing_of_its_solution_and_its_known_wrong_answers(browse, shipped):
+    content = shipped[MASKED].problem
+    assert isinstance(content, CodeProblem)
+    page = browse("student").get(f"/problems/{MASKED}").text
+    for secret in (content.solution, *(known.id for known in content.misconceptions)):
+        assert secret not in page
+
+
+def test_the_starter_can_be_downloaded(browse, shipped):
+    content = shipped[MASKED].problem
+    response = browse("student").get(f"/problems/{MASKED}/starter")
+    assert response.text == content.starter
+    assert response.headers["content-disposition"] == 'attachment; filename="masked_attention.py"'
+
+
+def test_a_problem_of_answers_has_no_starter(browse):
+    assert browse("student").get(f"/problems/{SHEET}/starter").status_code == 404
+
+
+def test_a_sent_file_leads_to_its_report(browse, database):
+    files = {"file": ("my work.py", b"x = 1")}
+    response = browse("student").post(f"/problems/{MASKED}", data={"part": "files"}, files=files)
+    assert response.url.path.startswith("/submissions/")
+    assert sent_work(database, response).files == {"my work.py": b"x = 1"}
+    assert "my work.py" in response.text
+
+
+def test_several_files_can_be_sent_at_once(browse, database):
+    files = [("file", ("a.py", b"import b")), ("file", ("b.py", b"x = 1"))]
+    response = browse("student").post(f"/problems/{MASKED}", files=files)
+    assert list(sent_work(database, response).files) == ["a.py", "b.py"]
+
+
+def test_code_can_be_written_on_the_page(browse, database):
+    typed = {"part": "code", "code": "x = 1\r\ny = 2\r\n"}
+    response = browse("student").post(f"/problems/{MASKED}", data=typed)
+    assert sent_work(database, response).files == {"submission.py": b"x = 1\ny = 2\n"}
+
+
+def test_sending_without_a_file_says_so_beside_the_field(browse):
+    empty = {"file": ("", b"")}
+    response = browse("student").post(f"/problems/{MASKED}", data={"part": "files"}, files=empty)
+    assert response.status_code == 422
+    assert 'aria-describedby="error-files"' in response.text
+    assert "No file is chosen yet" in response.text
+
+
+def test_a_file_of_another_kind_is_named_in_the_refusal(browse):
+    files = {"file": ("<b>.txt", b"x")}
+    response = browse("student").post(f"/problems/{MASKED}", files=files)
+    assert response.status_code == 422
+    assert "&lt;b&gt;.txt" in response.text
+
+
+def test_a_file_that_is_too_large_is_refused_by_its_size(browse, settings):
+    # A form may hold a little more than the files; the sum of the files decides.
+    files = {"file": ("large.py", b"#" * (settings.upload_limit + 1))}
+    response = browse("student").post(f"/problems/{MASKED}", files=files)
+    assert response.status_code == 413
+    assert f"at most {settings.upload_limit} are taken" in response.text
+    assert 'id="error-files"' in response.text
+
+
+def test_a_body_that_is_far_too_large_is_a_page_of_its_own(browse, settings):
+    files = {"file": ("large.py", b"#" * (settings.upload_limit + 2**20))}
+    response = browse("student").post(f"/problems/{MASKED}", files=files)
+    assert response.status_code == 413
+
+
+def test_answers_are_taken_from_their_fields(browse, database):
+    response = browse("student").post(f"/problems/{SHEET}", data=ANSWERS)
+    assert sent_work(database, response).answers == {
+        "A": [["1", "0"], ["0.8044", "1/5"]],
+        "unchanged_row": "2",
+    }
+
+
+def test_an_answer_that_cannot_be_read_is_marked_and_nothing_typed_is_lost(browse):
+    typed = ANSWERS | {"A.1.0": "0,8", "unchanged_row": "two"}
+    response = browse("student").post(f"/problems/{SHEET}", data=typed)
+    assert response.status_code == 422
+    assert 'id="error-A"' in response.text
+    assert "0.8, with a decimal point" in response.text
+    assert 'id="error-unchanged_row"' in response.text
+    assert 'id="error-Z"' not in response.text
+    assert 'value="0,8"' in response.text
+    assert 'value="two"' in response.text
+
+
+def test_a_matrix_that_is_half_filled_in_names_the_empty_entry(browse):
+    response = browse("student").post(f"/problems/{SHEET}", data=ANSWERS | {"A.0.1": ""})
+    assert response.status_code == 422
+    assert "entry [0, 1] is empty" in response.text
+
+
+def test_a_sheet_with_nothing_filled_in_is_not_sent(browse):
+    response = browse("student").post(f"/problems/{SHEET}", data={"part": "answers", "Z.0.0": " "})
+    assert response.status_code == 422
+    assert "Nothing is filled in yet" in response.text
+
+
+def test_answers_can_be_sent_as_a_file_too(browse, database):
+    files = {"file": ("sheet.json", b'{"unchanged_row": 1}')}
+    response = browse("student").post(f"/problems/{SHEET}", data={"part": "files"}, files=files)
+    assert sent_work(database, response).answers == {"unchanged_row": 1}
+
+
+def test_my_attempts_stand_beside_the_problem(browse, grade):
+    mine, other = grade(), grade(who="classmate")
+    page = browse("student").get(f"/problems/{MASKED}").text
+    assert mine in page
+    assert other not in page
+
+
+def test_posting_too_often_is_refused_with_the_time_to_wait(browse, settings):
+    client = browse("student")
+    for _ in range(settings.rates.posts):
+        client.post(f"/problems/{SHEET}", data={"part": "answers"})
+    response = client.post(f"/problems/{SHEET}", data={"part": "answers"})
+    assert response.status_code == 429
+    assert int(response.headers["retry-after"]) > 0
+
+
+def test_an_outsider_does_not_learn_what_problems_there_are(browse):
+    assert browse("outsider").get(f"/problems/{MASKED}").status_code == 403
