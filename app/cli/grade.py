@@ -8,7 +8,6 @@ from pathlib import Path
 from app.catalogue.folder import find_problem
 from app.catalogue.problem_file import ProblemVersion
 from app.cli.arguments import read_paths
-from app.cli.sandbox import open_sandbox
 from app.domain.gradescope import gradescope_results
 from app.domain.problem import CodeProblem
 from app.domain.report import Report, report_of
@@ -17,7 +16,6 @@ from app.domain.run import RunResult
 from app.domain.submission import Submission
 from app.domain.words import Language
 from app.errors import AttestError
-from app.grading.grade import grade_code, grade_without_code
 from app.settings import Settings
 from app.uploads.read import read_files
 
@@ -52,6 +50,10 @@ def graded(
     version: ProblemVersion, submission: Submission, seed: int, settings: Settings
 ) -> RunResult:
     """One grading in a sandbox of its own; answers need none."""
+    # Not before there is something to grade: numpy would make every refusal slow.
+    from app.cli.sandbox import open_sandbox
+    from app.grading.grade import grade_code, grade_without_code
+
     problem = version.problem
     if not isinstance(problem, CodeProblem) or submission.is_empty:
         return grade_without_code(problem, submission, seed)
