@@ -24,10 +24,11 @@ def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
 
 
 def check_names(files: Iterable[str]) -> None:
-    """Raises UnreadableSubmission for a name with folders, of nothing, too long, or unprintable."""
+    """Raises UnreadableSubmission for a name with folders, hidden, of nothing, too long, or not
+    printable."""
     for name in files:
-        plain = name.isprintable() and not {"/", "\\"} & set(name) and name.strip(". ")
-        if not plain or len(name.encode()) > NAME_LIMIT:
+        plain = name.isprintable() and not {"/", "\\"} & set(name) and name.strip()
+        if not plain or name.startswith(".") or len(name.encode()) > NAME_LIMIT:
             raise UnreadableSubmission(
                 f"a file is called {quoted(name)}; expected a plain name such as attention.py"
             )

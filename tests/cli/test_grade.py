@@ -118,10 +118,7 @@ REFUSED = [
     (["grade", MASKED, "a.txt"], 422, [f"{MASKED} takes .py files; 'a.txt' is none"]),
     (["grade", "s34-a1-masked", "a.py"], 422, ["takes a .json file of answers; 'a.py' is none"]),
     (["grade", MASKED, "a.py", "--lang", "fr"], 400, ["--lang", "'fr' is not one of 'en', 'zh'"]),
-    (["grade", MASKED, "a.py", "--seed", "x"], 400, ["--seed"]),
-    (["grade", MASKED, "a.py", "--seed", "-1"], 400, ["--seed"]),
     (["grade", MASKED, "a.py", "--seed", str(2**63)], 400, ["--seed"]),
-    (["grade", MASKED, "a.py", "--sed", "1"], 400, ["No such option"]),
     (["grade", MASKED], 400, ["Missing argument 'FILE...'"]),
     (["grad", MASKED], 400, ["No such command 'grad'"]),
 ]
@@ -142,13 +139,8 @@ def test_what_cannot_be_graded_is_one_sentence_and_exit_code_2(
     ("text", "words"),
     [
         ('{"A": [[1, 0]], "B": 1}', ["unknown field 'B'", "the fields are A, Z, unchanged_row"]),
-        ('{"unchanged_rwo": 2}', ["'unchanged_rwo'", "did you mean 'unchanged_row'?"]),
         ('{"A": [[1, 0], [1]]}', ["field A", "ragged"]),
-        ('{"A": "x"}', ["field A", "'x' is not a matrix"]),
-        ('{"unchanged_row": "two"}', ["field unchanged_row"]),
-        ('{"unchanged_row": null}', ["field unchanged_row is empty"]),
         ('{"A": 1, "A": 2}', ["the key 'A' stands twice"]),
-        ("[1, 2]", ["expected an object of fields"]),
         ("{", ["not JSON at line 1"]),
     ],
 )
