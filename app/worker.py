@@ -53,7 +53,7 @@ def run(settings: Settings, *, slots: int | None = None, lock_wait_s: float = 0.
 
 
 def _work(settings: Settings, sessions: Sessions, slots: int, stop: threading.Event) -> None:
-    worker_id = _recovered(sessions)
+    worker_id = take_over(sessions)
     with Sandbox(slots, allow_level=Level(settings.sandbox_allow_level)) as sandbox:
         with transaction(sessions) as session:
             workers.warm(session, worker_id, sandbox.level)
@@ -71,8 +71,9 @@ def _work(settings: Settings, sessions: Sessions, slots: int, stop: threading.Ev
         workers.remove(session, socket.gethostname(), os.getpid())
 
 
-def _recovered(sessions: Sessions) -> str:
-    """Takes over from a worker that died: whoever holds the lock is the only one."""
+def take_over(sessions: Sessions) -> str:
+    """The row of a new worker, which begins with what a dead one left. Only for the holder of
+    the worker's lock."""
     with transaction(sessions) as session:
         workers.remove_all(session)
         jobs.recover(session)
@@ -136,6 +137,7 @@ class Grader:
         if begun is None:
             return
         failpoint("after-begin")
+        failpoint(f"after-begin-{run_id}")
         try:
             content = problems.content_of(begun.version)
             result = grade(content, begun.work, self.sandbox, begun.seed)
