@@ -5,10 +5,7 @@ It imports neither numpy nor torch nor anything that knows an answer; a test hol
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
-from typing import cast
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
@@ -23,11 +20,12 @@ from app.http.access import COOKIE
 from app.http.body_limit import BodyLimit
 from app.http.changes import Changes
 from app.http.cross_origin import OwnOrigin
-from app.http.errors import ErrorPage, add_error_handlers
+from app.http.errors import add_error_handlers
 from app.http.headers import SecurityHeaders
 from app.http.rates import Rates
 from app.jobs import WAITERS, bell_path
 from app.settings import Settings
+from app.web import routes as pages
 
 DESCRIPTION = "Grades Transformer coursework and names the misunderstanding."
 
@@ -59,7 +57,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(_api())
     app.include_router(health.router)
     docs.add_docs(app)
-    add_error_handlers(app, _add_pages(app))
+    app.include_router(pages.router)
+    add_error_handlers(app, pages.error_page)
     # The last one added sees a request first.
     app.add_middleware(BodyLimit, limit=settings.upload_limit + OVERHEAD)
     app.add_middleware(OwnOrigin, cookie=COOKIE)
@@ -73,15 +72,6 @@ def _api() -> APIRouter:
     for part in (submissions, events, problems):
         router.include_router(part.router)
     return router
-
-
-def _add_pages(app: FastAPI) -> ErrorPage | None:
-    """Adds the pages where they are installed; how they show an error."""
-    if find_spec("app.web.routes") is None:
-        return None
-    pages = import_module("app.web.routes")
-    app.include_router(pages.router)
-    return cast(ErrorPage, pages.error_page)
 
 
 @asynccontextmanager
