@@ -1,6 +1,10 @@
 """Looking at submissions over HTTP: one's own, all as staff, live, and with other points."""
 
 import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import pytest
 from sqlalchemy import select
@@ -12,6 +16,8 @@ from app.domain.run import RunResult
 from app.models import Run
 from tests.api.conftest import Send
 from tests.conftest import Ask, Members
+
+T = TypeVar("T")
 
 LIST = "/api/v1/submissions"
 
@@ -131,15 +137,45 @@ def test_events_tell_the_status_until_it_is_final(ask: Ask, send: Send, database
     assert json.loads(event["data"]) == {"id": id, "status": "graded", "final": True}
 
 
-@pytest.mark.usefixtures("worker")
-def test_a_reader_who_comes_back_hears_nothing_twice(ask: Ask, send: Send) -> None:
+def while_one_waits(ask: Ask, wait: Callable[[], T], act: Callable[[], None]) -> T:
+    """What ``wait`` returns, with ``act`` done as soon as it waits."""
+    changes = ask(None).app.state.changes
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(wait)
+        while not changes.waiting and not waiting.done():
+            time.sleep(0.01)
+        act()
+        return waiting.result()
+
+
+def test_a_reader_who_comes_back_hears_nothing_twice(
+    ask: Ask, send: Send, database: Sessions
+) -> None:
     student = ask("student")
     location = send(student).headers["Location"]
-    heard = [e["id"] for e in events(student, f"{location}/events", last="queued")]
-    assert "queued" not in heard
-    assert heard[-1] == "graded"
+    heard = while_one_waits(
+        ask,
+        lambda: events(student, f"{location}/events", last="queued"),
+        lambda: publish(database, location.rsplit("/", 1)[1]),
+    )
+    assert "queued" not in [event["id"] for event in heard]
+    assert heard[-1]["id"] == "graded"
     again = student.get(f"{location}/events", headers={"Last-Event-ID": "graded"})
     assert again.status_code == 204
+
+
+def test_whoever_waits_is_told_by_the_bell_and_not_by_the_clock(
+    ask: Ask, send: Send, database: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.http.changes.POLL_S", 1000.0)
+    student = ask("student")
+
+    def act() -> None:
+        (line,) = student.get(LIST).json()["items"]
+        publish(database, line["id"])
+
+    answer = while_one_waits(ask, lambda: send(student, wait=30), act)
+    assert (answer.status_code, answer.json()["status"]) == (200, "graded")
 
 
 @pytest.mark.usefixtures("worker")
