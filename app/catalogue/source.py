@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent, Event, ScalarEvent
+from ruamel.yaml.events import Event, ScalarEvent
 
 from app.errors import Place, ProblemFileError
 
@@ -87,7 +87,7 @@ def _refuse_constructs(name: str, text: str) -> None:
 
 
 def _reason(event: Event) -> str | None:
-    if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
+    if getattr(event, "anchor", None):
         return "anchors and aliases (& and *) are not allowed"
     if isinstance(event, ScalarEvent) and event.value == "<<" and not event.style:
         return "merge keys (<<) are not allowed"

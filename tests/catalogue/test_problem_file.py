@@ -316,6 +316,13 @@ def test_a_missing_key_is_named(key):
     assert f"the key `{key.partition(':')[0]}` is missing" in place.message
 
 
+def test_infinite_points_are_refused_even_where_they_add_up():
+    text = edited("points: 5\n", "points: .inf\n", edited("points: 3,", "points: .inf,"))
+    assert [place.message for place in places(text)] == [
+        "points is inf, but the checks add up to inf"
+    ]
+
+
 def test_every_finding_is_told_in_the_order_of_the_file():
     text = edited("caught_by: fixed", "caught_by: fix", edited("count: 3", "count: 0"))
     assert [place.line for place in places(text)] == [23, 35]
