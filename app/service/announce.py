@@ -4,8 +4,10 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
 
+from app.demo.built_in import PROBLEM, SUBMISSIONS
 from app.demo.course import Keys
 from app.people import Role
 
@@ -34,7 +36,7 @@ def remove_file(data: Path) -> None:
     (data / FILE).unlink(missing_ok=True)
 
 
-def demo_lines(url: str, keys: Keys, problem: str, example: str) -> Iterator[str]:
+def demo_lines(url: str, keys: Keys) -> Iterator[str]:
     """How to enter the demo, line by line."""
     yield f"Pages:     {url}/"
     yield f"API:       {url}/api/v1, described at {url}/docs"
@@ -42,11 +44,15 @@ def demo_lines(url: str, keys: Keys, problem: str, example: str) -> Iterator[str
     yield from _table(links(url, keys))
     yield "Tokens:"
     yield from _table(keys.tokens)
+
+
+def curl_lines(url: str, keys: Keys) -> Iterator[str]:
+    """A command that submits the wrong one of the built-in submissions when pasted."""
+    file = shlex.quote(f"file=@{files('app.demo') / SUBMISSIONS[1]}")
     yield "Try it:"
-    file = shlex.quote(f"file=@{example}")
     yield (
         f"  curl -H 'Accept: text/plain' -H 'Authorization: Bearer {keys.tokens['student']}' "
-        f"-F {file} '{url}/api/v1/problems/{problem}/submissions?wait=20'"
+        f"-F {file} '{url}/api/v1/problems/{PROBLEM}/submissions?wait=20'"
     )
 
 

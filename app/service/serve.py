@@ -6,7 +6,6 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from types import FrameType
 
 import uvicorn
@@ -17,6 +16,7 @@ from app.demo import built_in, course
 from app.demo.course import Keys
 from app.errors import AttestError
 from app.lock import held
+from app.models import Problem
 from app.service import announce
 from app.service.child import WorkerProcess
 from app.settings import Settings
@@ -99,24 +99,32 @@ class _Service:
     ) -> None:
         try:
             level = self._wait_until_ready(server, worker)
-            if self.stop.is_set():
-                return
-            if keys and worker:
-                for text in built_in.grade_built_ins(self.url, keys.built_in):
-                    print(text, flush=True)
-            announce.write_file(self.settings.data, self.url, level, keys)
-            if keys:
-                example = str(files("app.demo") / built_in.SUBMISSIONS[1])
-                for line in announce.demo_lines(self.url, keys, built_in.PROBLEM, example):
-                    print(line)
-            print(f"READY {self.url}", flush=True)
+            if not self.stop.is_set():
+                self._announce(level, keys, graded=worker is not None)
             if worker:
                 self._watch(worker)
         except BaseException as error:  # noqa: BLE001 - it is raised where the service ends
-            self.failure = error
+            if not server.should_exit:  # what fails because the service ends is no failure
+                self.failure = error
         finally:
             if self.once or self.failure:
                 server.should_exit = True
+
+    def _announce(self, level: str | None, keys: Keys | None, *, graded: bool) -> None:
+        lines = [*announce.demo_lines(self.url, keys)] if keys else []
+        if keys and self._has_built_in_problem():
+            if graded:
+                for text in built_in.grade_built_ins(self.url, keys.built_in):
+                    print(text, flush=True)
+            lines += announce.curl_lines(self.url, keys)
+        announce.write_file(self.settings.data, self.url, level, keys)
+        for line in (*lines, f"READY {self.url}"):
+            print(line, flush=True)
+
+    def _has_built_in_problem(self) -> bool:
+        """Whether the folder of problems has the one that the built-in submissions are for."""
+        with snapshot(self.sessions) as session:
+            return session.get(Problem, built_in.PROBLEM) is not None
 
     def _wait_until_ready(self, server: uvicorn.Server, worker: WorkerProcess | None) -> str | None:
         """Waits for the API and, where there is one, a warm worker with nothing left to prove."""
