@@ -5,7 +5,7 @@ from importlib import import_module
 
 from tests.bench.row import HEADER
 
-GROUPS = ("grading", "reference")
+GROUPS = ("grading", "reference", "service")
 
 
 def main() -> None:

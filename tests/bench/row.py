@@ -23,7 +23,8 @@ class Row:
     def __str__(self) -> str:
         sign = "≥" if self.at_least else "≤"
         met = "yes" if self.met else "no"
-        return f"| {self.what} | {sign} {self.target:g} | {self.measured:.2f} | {met} | {self.detail} |"
+        cells = [self.what, f"{sign} {self.target:g}", f"{self.measured:.2f}", met, self.detail]
+        return f"| {' | '.join(cells)} |"
 
 
 HEADER = "| what | target | measured | met | detail |\n|---|---|---|---|---|"
