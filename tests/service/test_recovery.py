@@ -59,16 +59,6 @@ def test_api_and_worker_killed_at_once_leave_the_run_to_the_next_start(mortal: S
     assert (run.score, run.tries) == (1.0, 2)
 
 
-def test_the_worker_ends_with_the_process_that_started_it(mortal: Service):
-    worker = mortal.worker()
-    submission_id = running_submission(mortal)
-    mortal.kill()
-    wait_for(lambda: not Path(f"/proc/{worker}").exists(), "the end of the worker")
-    assert mortal.run(submission_id).status == "running"
-    mortal.start("--demo")
-    assert mortal.graded_once(submission_id).score == 10.0
-
-
 def test_sigterm_lets_the_running_submission_end_first(mortal: Service):
     submission_id = running_submission(mortal)
     assert mortal.end(signal.SIGTERM) == 0

@@ -174,3 +174,12 @@ def test_the_api_process_loads_nothing_that_knows_an_answer(running: Service):
     worker = running.worker()
     assert "/numpy/" in Path(f"/proc/{worker}/maps").read_text()
     assert os.getpgid(worker) != os.getpgid(running.process.pid)  # Ctrl-C is not for the worker
+
+
+# The last one: it ends what the others ran on
+
+
+def test_the_worker_ends_with_the_process_that_started_it(running: Service):
+    worker = running.worker()
+    running.kill()
+    wait_for(lambda: not Path(f"/proc/{worker}").exists(), "the end of the worker")
