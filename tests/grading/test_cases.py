@@ -65,6 +65,11 @@ def test_another_case_set_changes_no_numbers_of_this_one(drawn):
     assert {case.case_set for case in more} == {"first", "a", "last"}
 
 
+def test_two_sets_that_say_the_same_draw_different_numbers(drawn):
+    one, other = drawn("a: {dims: {T_q: 7, T_k: 5, d: 3}}\nb: {dims: {T_q: 7, T_k: 5, d: 3}}")
+    assert not np.array_equal(one.arguments["q"], other.arguments["q"])
+
+
 def test_names_are_unique_and_say_the_set(drawn):
     names = [case.name for case in drawn(RANDOM + "\nb: {}")]
     assert names == ["a[0]", "a[1]", "a[2]", "a[3]", "a[4]", "b"]

@@ -101,7 +101,6 @@ def test_a_misconception_that_only_a_file_adds_is_named(masked, tmp_path, graded
         "def masked_attention(Q, K, V, visible): return Q @ K.T * 0, Q @ K.T @ V * 0",
         "def masked_attention(Q, K, V, visible): raise ValueError",
         "def masked_attention(Q, K, V, visible): return None",
-        "def masked_attention(Q, K, V, visible):\n    while True: pass",
         "import nothing_of_this_name",
         "",
     ],

@@ -99,12 +99,12 @@ def test_a_call_ends_with_its_own_word(body, outcome, message, double, graded):
 
 def test_full_marks_are_exactly_the_points_of_the_problem(problem_of, graded):
     tenths = problem_of(
-        DOUBLE.replace("points: 7", "points: 0.7")
-        .replace("points: 1", "points: 0.1")
-        .replace("points: 2", "points: 0.2"),
+        DOUBLE.replace("points: 7", "points: 4.9")
+        .replace("points: 1", "points: 0.7")
+        .replace("points: 2", "points: 1.4"),
         "double",
     )
-    assert graded(tenths, "def double(x): return x + x").score == tenths.points == 0.7
+    assert graded(tenths, "def double(x): return x + x").score == tenths.points == 4.9
 
 
 def test_a_check_is_not_run_where_one_that_it_requires_failed(double, graded, outcomes):
