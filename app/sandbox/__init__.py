@@ -12,6 +12,8 @@ the host allows; the rest is its inside. It falls into two sides that share thre
     cgroup     memory and threads                      runner     loads files, makes calls
     session    one job's way         job (values,      results    arrays out of returned objects
     fork       one child's end       trusted side)     failures   exceptions in words
+    slot       a place to run a job, children on standby
+    line       its control socket
     probe      the host's level
 
 What stops what, from the outside in; each layer holds alone for most of what the others stop:

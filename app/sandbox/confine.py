@@ -76,7 +76,6 @@ def _mount_work_directory(start: Start) -> None:
 def _limit(start: Start, how: Confinement) -> None:
     limits.apply(
         address_space=how.address_space + (start.memory_mb << 20),
-        cpu_s=start.cpu_s,
         file_bytes=start.disk_mb << 20,
     )
 

@@ -4,7 +4,7 @@ They never carry a byte of a job: a zygote that read one could hand it on to the
 """
 
 import struct
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 READY = b"READY"
 """A slot zygote's first message: it waits for a job. Later it means that the old one died."""
@@ -14,21 +14,19 @@ HELLO = b"confined"
 
 
 class Start(NamedTuple):
-    """Fork a child. Three descriptors come along: the job socket and two for printed text."""
+    """Fork a child and confine it. Three descriptors belong to it: the job socket, and one file
+    for what it prints on both streams."""
 
     fork: int  # a random number, so that a late kill cannot meet the next child
-    wall_ms: int
-    cpu_s: int
     memory_mb: int
     disk_mb: int
 
-    def pack(self) -> bytes:
-        return _START.pack(*self)
 
-    @classmethod
-    def unpack(cls, message: bytes) -> Self | None:
-        """None for a message of another kind."""
-        return cls(*_START.unpack(message)) if len(message) == _START.size else None
+class Begin(NamedTuple):
+    """The child of that fork is about to get its job, and ``wall_ms`` to do it in."""
+
+    fork: int
+    wall_ms: int
 
 
 class Kill(NamedTuple):
@@ -36,30 +34,37 @@ class Kill(NamedTuple):
 
     fork: int
 
-    def pack(self) -> bytes:
-        return _KILL.pack(*self)
-
-    @classmethod
-    def unpack(cls, message: bytes) -> Self | None:
-        return cls(*_KILL.unpack(message)) if len(message) == _KILL.size else None
-
 
 class Ended(NamedTuple):
-    """A child has ended and is reaped. ``status`` is that of wait4."""
+    """A child has ended and is reaped, or could not be forked. ``status`` is that of wait4."""
 
     fork: int
     status: int
     killed: bool  # by us: on a Kill or past the zygote's own deadline
     cpu_ms: int
 
-    def pack(self) -> bytes:
-        return _ENDED.pack(*self)
 
-    @classmethod
-    def unpack(cls, message: bytes) -> Self | None:
-        return cls(*_ENDED.unpack(message)) if len(message) == _ENDED.size else None
+Message = Start | Begin | Kill | Ended
+
+_LAYOUTS = {
+    Start: struct.Struct("<cQII"),
+    Begin: struct.Struct("<cQI"),
+    Kill: struct.Struct("<cQ"),
+    Ended: struct.Struct("<cQI?I"),
+}
+_TAGS = {Start: b"S", Begin: b"B", Kill: b"K", Ended: b"E"}
+_KINDS = {tag: kind for kind, tag in _TAGS.items()}
 
 
-_START = struct.Struct("<QIIII")
-_KILL = struct.Struct("<Q")
-_ENDED = struct.Struct("<QI?I")
+def pack(message: Message) -> bytes:
+    kind = type(message)
+    return _LAYOUTS[kind].pack(_TAGS[kind], *message)
+
+
+def unpack(text: bytes) -> Message | None:
+    """None for anything that is no whole message."""
+    kind = _KINDS.get(text[:1])
+    if kind is None or len(text) != _LAYOUTS[kind].size:
+        return None
+    message: Message = kind(*_LAYOUTS[kind].unpack(text)[1:])
+    return message

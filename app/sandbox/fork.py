@@ -1,72 +1,72 @@
 """The trusted end of one child: its socket, its printed text, its end."""
 
 import os
+import select
 import socket
 import time
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from app.sandbox import wire
 from app.sandbox.cgroup import Group
-from app.sandbox.control import HELLO, READY, Ended, Kill, Start
+from app.sandbox.control import HELLO, Begin, Ended, Kill, Start
 from app.sandbox.job import Limits
+from app.sandbox.line import Line, SlotLost
 from app.sandbox.wire import Kind
 
 _ENDS_BY_ITSELF_S = 0.25
 _REAP_S = 20.0
 _CONFINE_S = 20.0
 _DISK_MB = 16
+_CHUNK = 1 << 16
 
 
-class SlotLost(Exception):
-    """The slot's zygote, or the whole jail, died under a job; ``jail`` tells which."""
+class Bounds(NamedTuple):
+    """The limits that a child is born with; one that waits serves jobs of the same bounds."""
 
-    def __init__(self, message: str, *, jail: bool = False) -> None:
-        super().__init__(message)
-        self.jail = jail
+    memory_mb: int
+    disk_mb: int
+
+
+def bounds(limits: Limits, file_bytes: int) -> Bounds:
+    return Bounds(limits.memory_mb, disk_mb=_DISK_MB + (file_bytes >> 20) + 1)
 
 
 class Fork:
-    """One confined child of a slot zygote. A context manager; its end is the child's."""
+    """One confined child of a slot zygote. A context manager; its end is the child's.
 
-    def __init__(
-        self, control: socket.socket, group: Group | None, limits: Limits, file_bytes: int
-    ) -> None:
-        self._control = control
+    It may be made ahead of its job: until ``begin`` it has met nothing of any.
+    """
+
+    def __init__(self, line: Line, group: Group | None, born_with: Bounds) -> None:
+        self.bounds = born_with
+        self._line = line
         self._group = group
+        self._oom_kills = 0
         self._number = int.from_bytes(os.urandom(8))
-        self._ended: Ended | None = None
-        self._limits = limits
-        self._oom_kills = group.oom_kills() if group else 0
-        if group:
-            group.limit_memory(limits.memory_mb)
         self._printed = os.memfd_create("printed", os.MFD_CLOEXEC)
         self._printed_end = 0
+        self._unread = bytearray()
         self._socket, theirs = socket.socketpair()
+        self._socket.setblocking(False)
+        self._poller = select.poll()
+        self._poller.register(self._socket, select.POLLIN)
         try:
             with theirs:
-                self._start(theirs, file_bytes)
+                start = Start(self._number, *born_with)
+                line.start(self._number, start, [theirs.fileno(), self._printed])
         except SlotLost:
-            self._close()
+            self.close()
             raise
 
-    def _start(self, theirs: socket.socket, file_bytes: int) -> None:
-        wall_s = self._limits.wall_s
-        start = Start(
-            fork=self._number,
-            wall_ms=int(wall_s * 1000) + 1,
-            cpu_s=int(2 * wall_s) + 2,  # two threads' worth: the wall clock comes first
-            memory_mb=self._limits.memory_mb,
-            disk_mb=_DISK_MB + (file_bytes >> 20) + 1,
-        )
-        try:
-            descriptors = [theirs.fileno(), self._printed]
-            socket.send_fds(self._control, [start.pack()], descriptors)
-        except OSError as error:
-            raise SlotLost(f"the jail is gone: {error}", jail=True) from error
+    def has_ended(self) -> bool:
+        """Whether the child is known to be dead already; never waits."""
+        return self._line.end_of(self._number, 0.0) is not None
 
-    def await_confined(self) -> None:
-        """Wait until the child is confined; SlotLost where it failed on our side of the line."""
+    def begin(self, wall_s: float) -> None:
+        """Start the clock of a job; SlotLost where the child failed on our side of the line."""
+        self._line.tell(Begin(self._number, int(wall_s * 1000) + 1))
+        self._oom_kills = self._group.oom_kills() if self._group else 0
         try:
             hello = self._read(len(HELLO), time.monotonic() + _CONFINE_S)
         except (EOFError, TimeoutError, OSError):
@@ -86,11 +86,13 @@ class Fork:
     ) -> None:
         try:
             if not isinstance(error, SlotLost):
-                self.end()
+                self.kill()
         finally:
-            self._close()
+            self.close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Let go of the descriptors; the child is dead or about to be."""
+        self._line.forget(self._number)
         self._socket.close()
         os.close(self._printed)
 
@@ -99,8 +101,12 @@ class Fork:
     def send(self, header: wire.Header, arrays: list[wire.Array], deadline: float) -> None:
         """Raises TimeoutError past the deadline, OSError once the child is gone."""
         for part in wire.parts(header, arrays):
-            self._socket.settimeout(_left(deadline))
-            self._socket.sendall(part)
+            view = memoryview(part)
+            while view:
+                try:
+                    view = view[self._socket.send(view) :]
+                except BlockingIOError:
+                    self._wait(select.POLLOUT, deadline)
 
     def receive(
         self, kind: type[Kind], limit: int, deadline: float
@@ -108,73 +114,72 @@ class Fork:
         """Raises TimeoutError, EOFError or OSError if none comes, Unreadable for a bad one."""
         return wire.receive(lambda size: self._read(size, deadline), kind, limit)
 
-    def _read(self, size: int, deadline: float) -> bytearray:
-        buffer = bytearray(size)
-        view = memoryview(buffer)
-        while view:
+    def _read(self, size: int, deadline: float) -> bytes | bytearray:
+        """Exactly ``size`` bytes; what came along with them waits for the next read."""
+        while len(self._unread) < min(size, _CHUNK):
+            self._wait(select.POLLIN, deadline)
             # Never recvmsg: a descriptor the child sends must not arrive here.
-            self._socket.settimeout(_left(deadline))
+            got = self._socket.recv(_CHUNK)
+            if not got:
+                raise EOFError
+            self._unread += got
+        known = self._unread[:size]
+        del self._unread[:size]
+        return known if len(known) == size else self._read_on(known, size, deadline)
+
+    def _read_on(self, known: bytearray, size: int, deadline: float) -> bytearray:
+        """The rest of a large array, straight into its place."""
+        buffer = bytearray(size)
+        buffer[: len(known)] = known
+        view = memoryview(buffer)[len(known) :]
+        while view:
+            self._wait(select.POLLIN, deadline)
             got = self._socket.recv_into(view)
-            if got == 0:
+            if not got:
                 raise EOFError
             view = view[got:]
         return buffer
+
+    def _wait(self, event: int, deadline: float) -> None:
+        """Until the socket is ready. The deadline is looked at before every single read: a
+        child that sends a byte at a time gains nothing."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._poller.modify(self._socket, event)
+        if not self._poller.poll(left * 1000):
+            raise TimeoutError
 
     def printed(self, limit: int) -> tuple[str, bool]:
         """The text printed since last asked, at most ``limit`` bytes, and whether it was cut."""
         size = os.fstat(self._printed).st_size
         start, self._printed_end = self._printed_end, size
-        text = os.pread(self._printed, max(0, min(size - start, limit + 1)), start)
+        if size <= start:
+            return "", False
+        text = os.pread(self._printed, min(size - start, limit + 1), start)
         return text[:limit].decode("utf-8", "replace"), len(text) > limit
 
     # The end
 
+    def kill(self) -> None:
+        """Have the child killed; ``Line.await_at_most`` tells when it is gone."""
+        if not self.has_ended():
+            self._line.tell(Kill(self._number))
+
     def end(self, wait_s: float = 0.0) -> Ended:
         """See the child reaped, killing it unless it ends by itself within ``wait_s``."""
-        if self._ended is None:
-            self._ended = self._receive_end(wait_s) if wait_s else None
-        if self._ended is None:
-            self._kill()
-            self._ended = self._receive_end(_REAP_S)
-        if self._ended is None:
+        ended = self._line.end_of(self._number, wait_s)
+        if ended is None:
+            self._line.tell(Kill(self._number))
+            ended = self._line.end_of(self._number, _REAP_S)
+        if ended is None:
             raise SlotLost(f"a killed child was not reaped within {_REAP_S:g} s", jail=True)
-        return self._ended
+        return ended
 
     def end_by_itself(self) -> Ended:
         """For a child that closed its socket: give it the moment that an exit takes."""
         return self.end(_ENDS_BY_ITSELF_S)
 
     def killed_by_oom(self) -> bool:
-        """Whether the kernel killed in this slot's group since the fork began."""
+        """Whether the kernel killed in this slot's group since the job began."""
         return self._group is not None and self._group.oom_kills() > self._oom_kills
-
-    def _kill(self) -> None:
-        try:
-            self._control.send(Kill(self._number).pack())
-        except OSError as error:
-            raise SlotLost(f"the jail is gone: {error}", jail=True) from error
-
-    def _receive_end(self, seconds: float) -> Ended | None:
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                self._control.settimeout(_left(deadline))
-                message = self._control.recv(64)
-            except TimeoutError:
-                return None
-            except OSError as error:
-                raise SlotLost(f"the jail is gone: {error}", jail=True) from error
-            if not message:
-                raise SlotLost("the jail has ended", jail=True)
-            if message == READY:
-                raise SlotLost("the slot's zygote died and was replaced")
-            ended = Ended.unpack(message)
-            if ended is not None and ended.fork == self._number:
-                return ended
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left

@@ -17,7 +17,9 @@ from app.sandbox import layout, seccomp
 from app.sandbox.cgroup import Group
 from app.sandbox.config import Config
 from app.sandbox.control import READY
+from app.sandbox.line import Line
 from app.sandbox.probe import Level
+from app.sandbox.slot import Slot
 
 _START_S = 120.0
 _END_S = 20.0
@@ -30,19 +32,22 @@ _LAUNCH = (
 class Jail:
     """One running jail with a control socket for each slot."""
 
-    def __init__(self, level: Level, slots: int, without: frozenset[str]) -> None:
+    def __init__(self, level: Level, slots: int, standby: int, without: frozenset[str]) -> None:
         """Returns when every slot waits for a job; SandboxUnavailable where one does not."""
         self._cleanup = ExitStack()
-        self.controls: list[socket.socket] = []
+        self._controls: list[socket.socket] = []
         try:
-            self.groups = [self._make_group() for _ in range(slots)]
-            self._launch(level, without)
+            self._groups = [self._make_group() for _ in range(slots)]
+            directories = self._launch(level, without)
             self._await_slots()
         except BaseException:
             self.end()
-            for control in self.controls:
+            for control in self._controls:
                 control.close()
             raise
+        lines = map(Line, self._controls)
+        parts = zip(lines, self._groups, directories, strict=True)
+        self.slots = [Slot(*of_one, standby) for of_one in parts]
 
     def _make_group(self) -> Group | None:
         group = Group.create()
@@ -50,20 +55,21 @@ class Jail:
             self._cleanup.callback(group.remove)
         return group
 
-    def _launch(self, level: Level, without: frozenset[str]) -> None:
+    def _launch(self, level: Level, without: frozenset[str]) -> list[Path | None]:
         with ExitStack() as theirs:
             inside = []
-            for _ in self.groups:
+            for _ in self._groups:
                 ours, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                self.controls.append(ours)
+                self._controls.append(ours)
                 inside.append(theirs.enter_context(other).fileno())
-            procs = [group.open_procs() if group else [] for group in self.groups]
+            procs = [group.open_procs() if group else [] for group in self._groups]
             for descriptor in chain(*procs):
                 theirs.callback(os.close, descriptor)
             view = self._make_view() if level is Level.LANDLOCK else None
-            self.directories = [_make_directory(view, slot) for slot in range(len(procs))]
+            directories = [_make_directory(view, slot) for slot in range(len(procs))]
             config = _config(level, view, inside, procs, without)
             self._start_process(config, [*inside, *chain(*procs)])
+        return directories
 
     def _make_view(self) -> Path:
         """At level landlock, the directory of links that takes the place of a root."""
@@ -103,7 +109,7 @@ class Jail:
 
     def _await_slots(self) -> None:
         deadline = time.monotonic() + _START_S
-        for control in self.controls:
+        for control in self._controls:
             control.settimeout(max(0.0, deadline - time.monotonic()))
             try:
                 message = control.recv(64)

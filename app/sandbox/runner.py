@@ -25,6 +25,7 @@ from .results import NotTaken, TooLarge, flatten, flatten_arguments
 from .wire import CallHeader, FailureHeader, Load, Reply
 
 LOADING = -1
+_CHUNK = 1 << 16
 _HEADER_LIMIT = 1 << 30  # from the trusted side
 
 
@@ -48,6 +49,28 @@ def warm_up() -> None:
     torch.manual_seed(0)
     flatten([numbers, torch.ones(3), 1.0], 1 << 20)
 
+
+def rehearse() -> None:
+    """Go through a job's steps on nothing, so that the memory they write to is this process's own
+    before a job's clock runs: a fork copies each page at the first write. In the child.
+    """
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(_REHEARSAL, "rehearsal", "exec"), scope)  # noqa: S102 - our own text
+    results = [array for _, array in flatten(scope["f"](np.eye(3), torch.eye(3)), 1 << 20)]
+    call = CallHeader(0, "f", None, [wire.encode_tree(np.eye(3), results)], echo=False)
+    for header in (call, Reply(0, None, [], [], [wire.describe(array) for array in results])):
+        for _ in wire.parts(header, results):
+            pass
+
+
+_REHEARSAL = """
+def f(x, t):
+    scores = x @ np.swapaxes(x, -1, -2) / np.sqrt(x.shape[-1])
+    scores = np.where(x > 0, scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return np.einsum("ij,jk->ik", weights, x), (t @ t).softmax(-1)
+"""
 
 _COMMON_MODULES = """
     abc argparse bisect cmath collections contextlib copy csv dataclasses decimal enum
@@ -77,15 +100,19 @@ def serve(job: int) -> None:
 
 
 def _reader(descriptor: int) -> wire.Read:
+    """Reads ahead, to take a small message in one go. The other side sends the next call only
+    after the answer, so there is nothing further to meet."""
+    unread = bytearray()
+
     def read(size: int) -> bytearray:
-        buffer = bytearray(size)
-        view = memoryview(buffer)
-        while view:
-            got = os.readv(descriptor, [view])
+        while len(unread) < size:
+            got = os.read(descriptor, max(size - len(unread), _CHUNK))
             if not got:
                 os._exit(0)
-            view = view[got:]
-        return buffer
+            unread.extend(got)
+        taken = unread[:size]
+        del unread[:size]
+        return taken
 
     return read
 

@@ -1,12 +1,10 @@
 """One job's way through a slot: its groups of calls, forks, deadlines, and what each end means."""
 
-import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -14,9 +12,8 @@ from app.domain.outcome import Outcome
 from app.sandbox import wire
 from app.sandbox.control import Ended
 from app.sandbox.fork import Fork
-from app.sandbox.jailer import Jail
 from app.sandbox.job import Answer, Call, Failure, Job, Value
-from app.sandbox.layout import make_readable
+from app.sandbox.slot import Slot
 from app.sandbox.wire import CallHeader, FailureHeader, Load, Reply, ValueHeader
 
 LOAD_S = 5.0
@@ -38,20 +35,19 @@ class _Deadline:
 class Session:
     """Runs one job once. Raises SlotLost when the slot died and the job may be run again."""
 
-    def __init__(self, job: Job, jail: Jail, slot: int) -> None:
+    def __init__(self, job: Job, slot: Slot) -> None:
         _check_names(job)
         self._job = job
-        self._control = jail.controls[slot]
-        self._group = jail.groups[slot]
-        self._directory = jail.directories[slot]
+        self._slot = slot
         self._answers: dict[int, Answer] = {}
         self._loaded_once = False
         self._wall = _Deadline(time.monotonic() + job.limits.wall_s, _seconds(job.limits.wall_s))
 
     def run(self) -> list[Answer]:
-        """Answers in the order of the calls."""
-        with _laid_out(self._job.files, self._directory):
+        """Answers in the order of the calls, once nothing of the job is alive."""
+        with self._slot.laid_out(self._job.files):
             self._run_groups()
+            self._slot.settle()
         spent = Answer(failure=Failure(Outcome.TIMED_OUT, limit=self._wall.limit))
         return [self._answers.get(index, spent) for index in range(len(self._job.calls))]
 
@@ -66,8 +62,7 @@ class Session:
     def _run_fork(self, waiting: list[int]) -> None:
         """One child takes calls until none waits or one ends it; taken ones leave ``waiting``."""
         file_bytes = sum(map(len, self._job.files.values()))
-        with Fork(self._control, self._group, self._job.limits, file_bytes) as fork:
-            fork.await_confined()
+        with self._slot.take(self._job.limits, file_bytes) as fork:
             printed = self._load(fork)
             while waiting and not self._all_failed() and self._time_is_left():
                 index = waiting.pop(0)
@@ -96,7 +91,7 @@ class Session:
             np.frombuffer(content, np.uint8) for content in job.files.values()
         ]
         load = Load(
-            directory=str(self._directory or _OWN_DIRECTORY),
+            directory=str(self._slot.directory or _OWN_DIRECTORY),
             files=list(job.files),
             seed=job.seed % (1 << 64),
             stdout_limit=job.limits.stdout_kb * 1000 + 1,
@@ -213,25 +208,6 @@ class Session:
         if number == signal.SIGKILL and ended.cpu_ms >= 2000 * self._job.limits.wall_s:
             return Failure(Outcome.TIMED_OUT, limit=deadline.limit, signal=number)
         return Failure(outcome, signal=number)
-
-
-@contextmanager
-def _laid_out(files: Mapping[str, bytes], directory: Path | None) -> Iterator[None]:
-    """The files in a directory of the host, for a child that has none of its own to write to."""
-    if directory is None:
-        yield
-        return
-    try:
-        for name, content in files.items():
-            path = directory / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        make_readable(directory)
-        yield
-    finally:
-        # Not the directory itself: the slot's Landlock rule holds on to that very one.
-        for child in directory.iterdir():
-            shutil.rmtree(child) if child.is_dir() else child.unlink()
 
 
 def _groups(calls: Sequence[Call]) -> list[list[int]]:

@@ -16,12 +16,12 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from . import hugepages, landlock, syscalls
+from . import control, hugepages, landlock, limits, syscalls
 from .config import Config
 from .confine import JOB, Confinement, confine
-from .control import HELLO, READY, Ended, Kill, Start
+from .control import HELLO, READY, Begin, Ended, Kill, Start
 
 _DEADLINE_GRACE_S = 5
 _HIGH = 200  # own descriptors move above this, out of the way of a child's few
@@ -65,11 +65,10 @@ def _prepare(config: Config) -> Confinement:
         ruleset=-1,  # each slot has its own
         job_filter=bytes.fromhex(config.job_filter),
         address_space=_address_space(),
-        proc=fcntl.fcntl(proc, fcntl.F_DUPFD_CLOEXEC, _HIGH),
+        proc=_above(proc),
         own_mounts=full,
         without=frozenset(config.without),
     )
-    os.close(proc)
     if full:
         for place in ("/proc", "/own", "/tmp"):  # noqa: S108
             syscalls.detach(place)
@@ -99,7 +98,14 @@ def _job_ruleset(config: Config, number: int) -> int:
     landlock.grant(ruleset, "/dev/null", landlock.READ_WRITE_FILE)
     for device in ("zero", "random", "urandom"):
         landlock.grant(ruleset, f"/dev/{device}", landlock.READ_FILE)
-    return fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    return _above(ruleset)
+
+
+def _above(descriptor: int) -> int:
+    """The same descriptor under a high number."""
+    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    os.close(descriptor)
+    return high
 
 
 def _give_up_rights(config: Config) -> None:
@@ -115,13 +121,33 @@ def _give_up_rights(config: Config) -> None:
 # One slot
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A slot zygote's own descriptors."""
+@dataclass
+class Child:
+    """A fork that lives. ``deadline`` is ours, in case the trusted side forgets it."""
 
-    control: socket.socket
+    fork: int
+    pid: int
+    pidfd: int
+    deadline: float = float("inf")  # until its job begins
+    killed: bool = False
+
+    def kill(self) -> None:
+        # The end of a pid namespace's first process is the end of all that are in it.
+        signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        self.killed = True
+        self.deadline = float("inf")
+
+
+@dataclass
+class Slot:
+    """A slot zygote's own descriptors, and its children."""
+
+    line: socket.socket
     itself: int  # pidfd
     own_pids: bool  # a pid namespace for each child
+    how: Confinement
+    poller: select.poll = field(default_factory=select.poll)
+    children: dict[int, Child] = field(default_factory=dict)  # by pidfd
 
 
 def _fork_slot(config: Config, number: int, how: Confinement) -> int:
@@ -131,11 +157,11 @@ def _fork_slot(config: Config, number: int, how: Confinement) -> int:
     try:
         syscalls.die_with_parent()
         _join_group(config.groups[number])
-        control = fcntl.fcntl(config.controls[number], fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        line = _above(os.dup(config.controls[number]))
         how = replace(how, ruleset=_job_ruleset(config, number))
-        _close_others({control, how.ruleset, how.proc})
+        _close_others({line, how.ruleset, how.proc})
         _silence()
-        serve(control, config, how)
+        serve(line, config, how)
     finally:
         os._exit(1)
 
@@ -160,34 +186,79 @@ def _silence() -> None:
     os.close(null)
 
 
-def serve(control: int, config: Config, how: Confinement) -> None:
-    """Fork one child after another, as the trusted side asks, until it closes the socket."""
+def serve(line: int, config: Config, how: Confinement) -> None:
+    """Fork, kill and reap children as the trusted side asks, until it closes the socket."""
     own_pids = config.level == "full" and "pid_namespace" not in config.without
-    itself = fcntl.fcntl(os.pidfd_open(os.getpid()), fcntl.F_DUPFD_CLOEXEC, _HIGH)
-    slot = Slot(socket.socket(fileno=control), itself, own_pids)
-    slot.control.send(READY)
+    itself = _above(os.pidfd_open(os.getpid()))
+    slot = Slot(socket.socket(fileno=line), itself, own_pids, how)
+    slot.poller.register(line, select.POLLIN)
+    slot.line.send(READY)
     while True:
-        message, descriptors, _, _ = socket.recv_fds(slot.control, 64, 2)
-        if not message:
-            os._exit(0)
-        start = Start.unpack(message)
-        if start is None or len(descriptors) != 2:
-            continue  # a late kill: its child had already ended
-        child = _fork_child(slot, start, descriptors, how)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        slot.control.send(_watch(slot, child, start).pack())
+        ready = slot.poller.poll(_until_next_deadline(slot))
+        for descriptor, _ in ready:
+            if descriptor == line:
+                _obey(slot)
+            else:
+                _reap(slot, slot.children.pop(descriptor))
+        for child in slot.children.values():
+            if time.monotonic() > child.deadline:
+                child.kill()
 
 
-def _fork_child(slot: Slot, start: Start, descriptors: list[int], how: Confinement) -> int:
+def _until_next_deadline(slot: Slot) -> float | None:
+    """In milliseconds; None where no child has one."""
+    first = min((child.deadline for child in slot.children.values()), default=float("inf"))
+    return None if first == float("inf") else max(0.0, first - time.monotonic()) * 1000 + 1
+
+
+def _obey(slot: Slot) -> None:
+    """Do what one message of the trusted side says."""
+    text, descriptors, _, _ = socket.recv_fds(slot.line, 64, 2)
+    if not text:
+        os._exit(0)  # the children go with us
+    match control.unpack(text):
+        case Start() as start if len(descriptors) == 2:
+            _start_child(slot, start, descriptors)
+        case Begin(fork, wall_ms):
+            for child in _called(slot, fork):
+                child.deadline = time.monotonic() + wall_ms / 1000 + _DEADLINE_GRACE_S
+                limits.lower_cpu(child.pid, wall_ms / 1000)
+        case Kill(fork):
+            for child in _called(slot, fork):
+                child.kill()
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def _called(slot: Slot, fork: int) -> list[Child]:
+    """The child of that number; none where it has ended, for a message may come late."""
+    return [child for child in slot.children.values() if child.fork == fork]
+
+
+def _start_child(slot: Slot, start: Start, descriptors: list[int]) -> None:
+    try:
+        pid = _fork_child(slot, start, descriptors)
+    except OSError:
+        # The slot's group is out of threads or memory: a job is using it up, and this child
+        # was to be the next one's. The trusted side will ask again when that job has ended.
+        slot.line.send(control.pack(Ended(start.fork, 0, killed=True, cpu_ms=0)))
+        return
+    child = Child(start.fork, pid, _above(os.pidfd_open(pid)))
+    slot.children[child.pidfd] = child
+    slot.poller.register(child.pidfd, select.POLLIN)
+
+
+def _fork_child(slot: Slot, start: Start, descriptors: list[int]) -> int:
     """Fork into a new pid namespace without forking twice: only the next child enters it."""
     if slot.own_pids:
         syscalls.unshare(syscalls.NEWPID)
-    pid = os.fork()
-    if pid == 0:
-        _be_child(start, descriptors, how)
-    if slot.own_pids:
-        syscalls.setns(slot.itself, syscalls.NEWPID)
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _be_child(start, descriptors, slot.how)
+    finally:
+        if slot.own_pids:
+            syscalls.setns(slot.itself, syscalls.NEWPID)
     return pid
 
 
@@ -199,6 +270,7 @@ def _be_child(start: Start, descriptors: list[int], how: Confinement) -> None:
     try:
         confine(job, printed, start, how)
         os.write(JOB, HELLO)
+        runner.rehearse()
         runner.serve(JOB)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the child ends here
         os.write(2, f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace"))
@@ -206,31 +278,9 @@ def _be_child(start: Start, descriptors: list[int], how: Confinement) -> None:
         os._exit(99)
 
 
-def _watch(slot: Slot, child: int, start: Start) -> Ended:
-    """Wait until the child ends, ending it when told to, when late, or when nobody listens."""
-    deadline = time.monotonic() + start.wall_ms / 1000 + _DEADLINE_GRACE_S
-    pidfd = os.pidfd_open(child)
-    poller = select.poll()
-    poller.register(pidfd, select.POLLIN)
-    poller.register(slot.control, select.POLLIN)
-    killed = False
-    while True:
-        left = None if killed else max(0.0, deadline - time.monotonic()) * 1000
-        ready = {descriptor for descriptor, _ in poller.poll(left)}
-        if pidfd in ready:
-            break
-        if ready and not _is_for(start, slot.control.recv(64)):
-            continue
-        # The end of a pid namespace's first process is the end of all that are in it.
-        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        poller.unregister(slot.control)
-        killed = True
-    os.close(pidfd)
-    _, status, usage = os.wait4(child, 0)
-    return Ended(start.fork, status, killed, int((usage.ru_utime + usage.ru_stime) * 1000))
-
-
-def _is_for(start: Start, message: bytes) -> bool:
-    """Whether a message ends this child: a kill of its number, or the end of the service."""
-    kill = Kill.unpack(message)
-    return not message or (kill is not None and kill.fork == start.fork)
+def _reap(slot: Slot, child: Child) -> None:
+    slot.poller.unregister(child.pidfd)
+    os.close(child.pidfd)
+    _, status, usage = os.wait4(child.pid, 0)
+    cpu_ms = int((usage.ru_utime + usage.ru_stime) * 1000)
+    slot.line.send(control.pack(Ended(child.fork, status, child.killed, cpu_ms)))

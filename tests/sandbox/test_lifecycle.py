@@ -59,10 +59,12 @@ def gone(pids: list[int], seconds: float) -> bool:
 
 @pytest.fixture
 def own(lone):
-    """A sandbox of one slot that the test may break, its guard, master and slot zygote."""
+    """A sandbox of one slot that the test may break, its guard, master and slot zygote; below
+    that is the child on standby."""
+    doubled(lone, 1)
     families = [[guard, *descendants(guard)] for guard in children()[os.getpid()]]
     # By its pid, since other sandboxes of one slot may be alive as well.
-    ((guard, master, zygote),) = [f for f in families if f[0] == lone._jail._process.pid]
+    ((guard, master, zygote, _),) = [f for f in families if f[0] == lone._jail._process.pid]
     return lone, guard, master, zygote
 
 
@@ -89,8 +91,9 @@ def test_jobs_from_many_threads_get_their_own_answers(sandbox):
 def test_two_slots_run_two_jobs_at_the_same_time(sandbox):
     """Each job waits for the other's process to exist: its own rendezvous cannot be inside."""
     job = Job(SLEEP, (Call("f", (0.4,)),), 1)
-    before = len(descendants(os.getpid()))
     with ThreadPoolExecutor(2) as pool:
+        list(pool.map(sandbox.run, [job, job]))  # from now on each slot has a child on standby
+        before = len(descendants(os.getpid()))
         running = [pool.submit(sandbox.run, job) for _ in range(2)]
         most = before
         while not all(future.done() for future in running):
@@ -114,7 +117,7 @@ def test_a_sandbox_outlives_the_thread_that_made_it():
 
 
 def test_a_job_leaves_no_process_behind(own):
-    sandbox, guard, *_ = own
+    sandbox, guard, master, zygote = own
     text = b"""
 import threading, time
 def f():
@@ -124,9 +127,11 @@ def f():
 def g():
     time.sleep(60)
 """
-    before = descendants(guard)
+    (waiting,) = children()[zygote]
     sandbox.run(Job({"w.py": text}, (Call("f", ()), Call("g", ())), 1, Limits(case_s=0.3)))
-    assert descendants(guard) == before
+    (next_to_wait,) = children()[zygote]
+    assert next_to_wait != waiting
+    assert descendants(guard) == [master, zygote, next_to_wait]
 
 
 def test_a_slot_that_dies_between_jobs_is_replaced(own):
@@ -145,7 +150,7 @@ def test_a_job_whose_slot_dies_is_run_again(own):
         time.sleep(0.2)
         os.kill(zygote, signal.SIGKILL)
         assert running.result()[0].values[0].array == 7
-    assert len(descendants(guard)) == 2
+    assert len(descendants(guard)) == 3
 
 
 @pytest.mark.parametrize("which", [1, 2])
@@ -209,7 +214,7 @@ sandbox.run(Job({"w.py": text}, (Call("f", ()),), 1, Limits(wall_s=60, case_s=60
         time.sleep(0.3)
         inside = descendants(service.pid)
         service.kill()
-    assert len(inside) == 5  # guard, master, two zygotes, one child
+    assert len(inside) == 6  # guard, master, two zygotes, one child and one on standby
     assert gone(inside, 1)
 
 
@@ -232,6 +237,65 @@ def test_an_answer_of_the_output_limit_arrives_whole(sandbox):
 def test_a_sandbox_without_slots_is_refused():
     with pytest.raises(ValueError, match="slots is 0"):
         Sandbox(slots=0)
+
+
+def test_a_negative_number_on_standby_is_refused():
+    with pytest.raises(ValueError, match="standby is -1"):
+        Sandbox(standby=-1)
+
+
+def pids_of_children(zygote: int) -> list[int]:
+    return children().get(zygote, [])
+
+
+def test_a_child_on_standby_takes_the_next_job_and_only_one_of_its_limits(own):
+    sandbox, _, _, zygote = own
+    (waiting,) = pids_of_children(zygote)
+    doubled(sandbox, 3)
+    assert waiting not in alive()
+    (waiting,) = pids_of_children(zygote)
+    job = Job(DOUBLE, (Call("f", (3,)),), 1, Limits(memory_mb=1024))
+    assert sandbox.run(job)[0].values[0].array == 6
+    assert waiting not in alive()
+    assert len(pids_of_children(zygote)) == 1
+
+
+def test_a_child_that_dies_on_standby_costs_no_job(own):
+    sandbox, _, _, zygote = own
+    for _ in range(2):
+        (waiting,) = pids_of_children(zygote)
+        os.kill(waiting, signal.SIGKILL)
+        assert gone([waiting], 5)
+        time.sleep(0.05)  # for the zygote to tell
+        assert doubled(sandbox, 3) == 6
+    assert children()[own[2]] == [zygote], "the slot was replaced"
+
+
+def test_a_job_that_uses_up_all_threads_leaves_the_next_one_unharmed(own):
+    sandbox, _, _, zygote = own
+    text = b"""
+import threading, time
+started = []
+try:
+    while True:
+        started.append(threading.Thread(target=time.sleep, args=(60,), daemon=True))
+        started[-1].start()
+except RuntimeError:
+    pass
+def f():
+    return len(started)
+"""
+    calls = tuple(Call("f", (), fork=name) for name in "abc")
+    for answer in sandbox.run(Job({"w.py": text}, calls, 1)):
+        assert answer.values[0].array > 10
+    assert doubled(sandbox, 3) == 6
+    assert children()[own[2]] == [zygote], "the slot was replaced"
+
+
+def test_without_standby_no_child_waits():
+    with Sandbox(standby=0) as sandbox:
+        assert doubled(sandbox, 3) == 6
+        assert len(descendants(sandbox._jail._process.pid)) == 2
 
 
 def test_leaving_out_a_layer_that_does_not_exist_is_refused():
