@@ -109,6 +109,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "see_fields": ("Not sent yet: see the marked fields.", "尚未提交：请查看标出的字段。"),
     "nothing_filled": ("Nothing is filled in yet.", "还没有填写任何内容。"),
     "no_file": ("No file is chosen yet.", "还没有选择文件。"),
+    "same_name": ("Two files are called {name}.", "有两个文件都叫 {name}。"),
     "your_attempts": ("Your submissions", "你的提交"),
     "no_attempts": ("None yet.", "还没有提交。"),
     "all_of_these": ("All of them", "查看全部"),

@@ -1,6 +1,7 @@
 """From a sent form to a student's work, or to the same form with what is wrong with it."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from starlette.datastructures import FormData, UploadFile
@@ -9,7 +10,7 @@ from app.domain.problem import AnswerProblem, Problem
 from app.domain.submission import Submission
 from app.domain.words import Language
 from app.errors import SubmissionTooLarge, UnreadableSubmission
-from app.uploads.read import check_sizes, read_answers, read_files
+from app.uploads.read import read_answers, read_files
 from app.web.answer_form import FormField, empty_form, read_form
 from app.web.words import phrase
 
@@ -34,7 +35,7 @@ class Sent:
 
     part: str
     texts: Mapping[str, str]
-    files: Mapping[str, bytes]
+    files: Sequence[tuple[str, bytes]]
 
     @property
     def code(self) -> str:
@@ -45,7 +46,7 @@ class Sent:
 async def read_sent(form: FormData) -> Sent:
     """The form's texts and files; an input without a chosen file counts for nothing."""
     uploads = [file for file in form.getlist("file") if isinstance(file, UploadFile)]
-    files = {file.filename: await file.read() for file in uploads if file.filename}
+    files = [(file.filename, await file.read()) for file in uploads if file.filename]
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
     return Sent(texts.get("part", FILES), texts, files)
 
@@ -79,8 +80,10 @@ def _answered(problem: AnswerProblem, sent: Sent, language: Language) -> Submiss
 
 
 def _from_files(problem: Problem, sent: Sent, language: Language, limit: int) -> Submission:
-    files = {TYPED_FILE: sent.code.encode()} if sent.part == CODE else sent.files
+    files = [(TYPED_FILE, sent.code.encode())] if sent.part == CODE else sent.files
     if not files:
         raise UnreadableSubmission(phrase("no_file", language))
-    check_sizes(files, limit)
-    return read_files(problem, files)
+    ((name, count),) = Counter(name for name, _ in files).most_common(1)
+    if count > 1:
+        raise UnreadableSubmission(phrase("same_name", language, name=name))
+    return read_files(problem, dict(files), limit)

@@ -63,6 +63,13 @@ def test_several_files_can_be_sent_at_once(browse, database):
     assert list(sent_work(database, response).files) == ["a.py", "b.py"]
 
 
+def test_two_files_of_one_name_are_refused(browse):
+    files = [("file", ("a.py", b"x = 1")), ("file", ("a.py", b"x = 2"))]
+    response = browse("student").post(f"/problems/{MASKED}", files=files)
+    assert response.status_code == 422
+    assert "Two files are called a.py" in response.text
+
+
 def test_code_can_be_written_on_the_page(browse, database):
     typed = {"part": "code", "code": "x = 1\r\ny = 2\r\n"}
     response = browse("student").post(f"/problems/{MASKED}", data=typed)

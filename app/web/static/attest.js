@@ -17,7 +17,22 @@ function tellLocalTimes(root) {
 
 const report = () => document.querySelector("#report[data-submission]");
 const isFinal = () => !report() || "final" in report().dataset;
-const refresh = () => htmx.trigger(report(), "changed");
+
+let drawing = false;
+let again = false;
+
+/** Draws the report as it is now. A call while one is under way leads to one more after it. */
+async function refresh() {
+  again = true;
+  if (drawing) return;
+  drawing = true;
+  while (again) {
+    again = false;
+    const how = { target: "#report", select: "#report", swap: "outerHTML" };
+    await htmx.ajax("GET", location.pathname, how).catch(() => {});
+  }
+  drawing = false;
+}
 
 /** Draws the report again whenever the submission's status changes, until it is final. */
 function follow() {
