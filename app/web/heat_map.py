@@ -15,7 +15,7 @@ STEPS = 9  # colours in each table
 MIDDLE = STEPS // 2
 SHOWN = 64
 WITH_NUMBERS = (16, 10)  # larger ones are drawn without numbers
-LARGE, SMALL = (68, 30), (10, 10)  # width and height of a cell
+LARGE, SMALL = (68, 30), (8, 8)  # width and height of a cell
 
 STRANGE = "cell-strange"  # the colour of what is no finite number
 WIDEST = 9  # characters that fit a cell
