@@ -50,28 +50,6 @@ def warm_up() -> None:
     flatten([numbers, torch.ones(3), 1.0], 1 << 20)
 
 
-def rehearse() -> None:
-    """Go through a job's steps on nothing, so that the memory they write to is this process's own
-    before a job's clock runs: a fork copies each page at the first write. In the child.
-    """
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(_REHEARSAL, "rehearsal", "exec"), scope)  # noqa: S102 - our own text
-    results = [array for _, array in flatten(scope["f"](np.eye(3), torch.eye(3)), 1 << 20)]
-    call = CallHeader(0, "f", None, [wire.encode_tree(np.eye(3), results)], echo=False)
-    for header in (call, Reply(0, None, [], [], [wire.describe(array) for array in results])):
-        for _ in wire.parts(header, results):
-            pass
-
-
-_REHEARSAL = """
-def f(x, t):
-    scores = x @ np.swapaxes(x, -1, -2) / np.sqrt(x.shape[-1])
-    scores = np.where(x > 0, scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return np.einsum("ij,jk->ik", weights, x), (t @ t).softmax(-1)
-"""
-
 _COMMON_MODULES = """
     abc argparse bisect cmath collections contextlib copy csv dataclasses decimal enum
     encodings.latin_1 encodings.ascii encodings.utf_8_sig fractions functools heapq inspect io

@@ -270,7 +270,6 @@ def _be_child(start: Start, descriptors: list[int], how: Confinement) -> None:
     try:
         confine(job, printed, start, how)
         os.write(JOB, HELLO)
-        runner.rehearse()
         runner.serve(JOB)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the child ends here
         os.write(2, f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace"))
