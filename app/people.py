@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from app.errors import InvalidRequest, NotFound
@@ -146,12 +146,20 @@ def issue_token(
 
 def by_token(session: Session, text: str) -> Bearer | None:
     """Who holds this token; None if it is unknown, expired or revoked."""
-    token = session.get(Token, _hash(text))
-    if token is None or token.revoked_at or _is_past(token.expires_at):
+    found = session.execute(_BY_TOKEN, {"hash": _hash(text)}).one_or_none()
+    if found is None or found[0].revoked_at or _is_past(found[0].expires_at):
         return None
+    token, person = found
     used = token.last_used_at
     stale = used is None or now() - used > USE_NOTED_EVERY
-    return Bearer(session.get_one(Person, token.person_id), token.scope, token.hash, stale)
+    return Bearer(person, token.scope, token.hash, stale)
+
+
+_BY_TOKEN = (
+    select(Token, Person)
+    .join(Person, Person.id == Token.person_id)
+    .where(Token.hash == bindparam("hash"))
+)
 
 
 def note_use(session: Session, token_hash: str) -> None:

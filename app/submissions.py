@@ -20,7 +20,6 @@ from app.domain.words import Language, sentence
 from app.errors import InvalidRequest, NotFound
 from app.failpoint import failpoint
 from app.models import (
-    Course,
     IdempotencyKey,
     Override,
     Person,
@@ -127,9 +126,8 @@ def accept(
     if idempotency_key and (known := session.get(IdempotencyKey, (person.id, idempotency_key))):
         return _replayed(session, person, known, request_sha256)
     problem = problems.find(session, person, problem_id).row
-    course = session.get_one(Course, problem.assignment.course_id)
     rank = runs.rank(session, person.id)
-    if supersede and course.supersede == "queued":
+    if rank and supersede and problem.assignment.course.supersede == "queued":
         runs.supersede(session, person.id, problem_id)
     submission = _stored(session, person, problem, work)
     run = runs.queue(session, submission, problem.current_version, rank)

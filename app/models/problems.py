@@ -7,6 +7,7 @@ from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.models.base import Base, new_id
+from app.models.people import Course
 
 
 class Assignment(Base):
@@ -20,6 +21,8 @@ class Assignment(Base):
     slug: Mapped[str]
     title: Mapped[dict[str, Any]]
     position: Mapped[int]
+
+    course: Mapped[Course] = relationship(lazy="joined", innerjoin=True)
 
 
 class Version(Base):
