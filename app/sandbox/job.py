@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.outcome import Outcome
+from app.sandbox.wire import Function
+
+__all__ = ["Answer", "Call", "Failure", "Function", "Job", "Limits", "Value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of a function that the job's files define; arguments are passed by position.
+
+    An argument is None, a number, a text, an array, a ``Function``, or a container of such.
 
     ``file`` names the file whose ``entry`` is called; None takes the first file, in the job's
     order, that defines it. Calls with different ``fork`` names never share a process. With

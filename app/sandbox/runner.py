@@ -240,7 +240,10 @@ def _make(
     if function is None:
         failure = FailureHeader("not_defined", detail=call.entry[:200], file=call.file or "")
         return Reply(call.number, failure), []
-    arguments = [wire.decode_tree(node, arrays) for node in call.arguments]
+    try:
+        arguments = [wire.decode_tree(node, arrays, submission.find) for node in call.arguments]
+    except wire.NotDefined as missing:
+        return Reply(call.number, FailureHeader("not_defined", detail=str(missing)[:200])), []
     try:
         values = flatten(function(*arguments), output_limit)
         after = flatten_arguments(arguments, output_limit) if call.echo else []

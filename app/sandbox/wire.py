@@ -9,6 +9,7 @@ or evaluated. Also runs inside the jail.
 import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -25,6 +26,8 @@ MAX_KEY = 200
 Array = NDArray[np.generic]
 Read = Callable[[int], bytes | bytearray]
 """Reads exactly that many bytes, or raises EOFError or TimeoutError."""
+Find = Callable[[str, str | None], object]
+"""The function of a name, in one file or the first that defines it; None if there is none."""
 
 ITEM_SIZE = {
     name: np.dtype(name).itemsize
@@ -35,6 +38,19 @@ ITEM_SIZE = {
 
 class Unreadable(Exception):
     """A message that does not follow the format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An argument that is a function or a class which the job's files define: ``name`` in
+    ``file``, or in the first file that defines it."""
+
+    name: str
+    file: str | None = None
+
+
+class NotDefined(Exception):
+    """No file of the job defines this name."""
 
 
 _Text = Annotated[str, Meta(max_length=MAX_TEXT)]
@@ -212,6 +228,8 @@ def encode_tree(value: object, arrays: list[Array]) -> object:
         return ["int", str(value)]  # of any size
     if isinstance(value, complex):
         return ["complex", [value.real, value.imag]]
+    if isinstance(value, Function):
+        return ["function", [value.name, value.file]]
     if isinstance(value, dict):
         pairs = value.items()
         return ["dict", [[encode_tree(k, arrays), encode_tree(v, arrays)] for k, v in pairs]]
@@ -221,8 +239,11 @@ def encode_tree(value: object, arrays: list[Array]) -> object:
     raise TypeError(f"an argument of type {type(value).__name__} cannot enter the sandbox")
 
 
-def decode_tree(node: Any, arrays: Sequence[Array]) -> object:
-    """The argument that ``encode_tree`` was given."""
+def decode_tree(node: Any, arrays: Sequence[Array], find: Find | None = None) -> object:
+    """The argument that ``encode_tree`` was given; ``find`` looks functions up.
+
+    Raises NotDefined for a function that no file defines.
+    """
     kind, content = node
     match kind:
         case "array":
@@ -231,11 +252,16 @@ def decode_tree(node: Any, arrays: Sequence[Array]) -> object:
             return int(content)
         case "complex":
             return complex(*content)
+        case "function":
+            found = find(*content) if find else None
+            if found is None:
+                raise NotDefined(content[0])
+            return found
         case "dict":
-            return {decode_tree(k, arrays): decode_tree(v, arrays) for k, v in content}
+            return {decode_tree(k, arrays, find): decode_tree(v, arrays, find) for k, v in content}
         case "list":
-            return [decode_tree(member, arrays) for member in content]
+            return [decode_tree(member, arrays, find) for member in content]
         case "tuple":
-            return tuple(decode_tree(member, arrays) for member in content)
+            return tuple(decode_tree(member, arrays, find) for member in content)
         case _:
             return content

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.sandbox.job import Call
+from app.sandbox.job import Call, Function
 
 SAME = """
     import numpy as np
@@ -67,3 +67,21 @@ def test_echo_shows_the_arguments_as_they_stand_after_the_call(run):
 def test_an_argument_of_another_type_is_our_mistake(run_one):
     with pytest.raises(TypeError, match="type set cannot enter the sandbox"):
         run_one("def f(x): pass", {1, 2})
+
+
+def test_an_argument_can_be_a_function_that_the_files_define(run):
+    text = """
+        def twice(x):
+            return 2 * x
+        def f(functions, x):
+            return functions["g"](x)
+    """
+    arguments = ({"g": Function("twice")}, np.ones(3))
+    (answer,) = run(text, Call("f", arguments))
+    assert answer.values[0].array.tolist() == [2.0] * 3
+
+
+def test_an_argument_that_no_file_defines_is_not_defined(run):
+    (answer,) = run("def f(g): return 1", Call("f", (Function("twice"),)))
+    assert answer.failure.outcome == "not_defined"
+    assert answer.failure.detail == "twice"
