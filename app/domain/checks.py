@@ -32,6 +32,10 @@ class CheckBase:
     """Leave out rows of queries that see no key, by the mask that ``by`` names."""
     by: str | None = None
     """Name of the mask parameter, True = visible."""
+    isolate: bool = False
+    """Each of the cases runs in a process of its own, which can remember nothing of the others."""
+    isolate: bool = False
+    """Each case has a process of its own, which no other call has touched."""
     show_expected: bool = False
     """Show the expected value in the message."""
 

@@ -1,22 +1,25 @@
 """Code problems: the calls of a run, and what each check makes of the answers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.checks import Check, InputsUnchangedCheck
 from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
 from app.domain.run import CheckResult, Finding
-from app.grading.calls import Calls, call
+from app.grading.calls import Calls, call, files_with_given
 from app.grading.cases import Case
 from app.grading.checks import further_calls, judge
 from app.grading.compare import Verdict
-from app.grading.expected import Expected
+from app.grading.expected import Expected, sandbox_limits
 from app.grading.trial import Key, Trial, base_key
 from app.sandbox.job import Answer, Job, Limits
 from app.sandbox.sandbox import Sandbox
 
 Answers = Mapping[Key, Answer]
+
+SHARED_ROLES = ("base", "again")
+"""Roles of calls that share the run's first fork unless their check isolates."""
 
 PRINTED_KB = 64
 """What is kept of the text that a whole run prints; one call may print as much."""
@@ -39,8 +42,20 @@ def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
     planned = base_calls(problem, [case for case in cases if case.name in used], echo=echoed)
     for check in problem.checks:
         for case in cases_of(check, cases):
-            planned |= further_calls(check, problem, case)
-    return planned
+            planned |= further_calls(check, case)
+    return planned | _isolated(planned, problem, cases)
+
+
+def _isolated(planned: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Calls:
+    """The calls on cases of checks that isolate, each case's in a fork of its own."""
+    alone = {
+        case.name for check in problem.checks if check.isolate for case in cases_of(check, cases)
+    }
+    return {
+        key: replace(planned[key], fork=f"case {key[1]}")
+        for key in planned
+        if key[0] in SHARED_ROLES and key[1] in alone
+    }
 
 
 def base_calls(
@@ -52,15 +67,28 @@ def base_calls(
 ) -> Calls:
     """The case's own call, for each case; those in ``echo`` also send their arguments back."""
     return {
-        base_key(case): call(problem.entry, case.arguments, file=file, echo=case.name in echo)
+        base_key(case): call(case, file=file, fork=_fork(problem, case), echo=case.name in echo)
         for case in cases
     }
 
 
+def _fork(problem: CodeProblem, case: Case) -> str:
+    """Cases of a check that asks for it have a process of their own each."""
+    alone = any(check.isolate and case.case_set in check.cases for check in problem.checks)
+    return f"alone {case.name}" if alone else ""
+
+
 def run_calls(
-    sandbox: Sandbox, files: Mapping[str, bytes], calls: Calls, seed: int, limits: Limits
+    sandbox: Sandbox,
+    problem: CodeProblem,
+    files: Mapping[str, bytes],
+    calls: Calls,
+    seed: int,
+    limits: Limits | None = None,
 ) -> Answers:
     """One pass through the sandbox; every key gets its answer."""
+    limits = limits or sandbox_limits(problem)
+    files = files_with_given(problem, files)
     job = Job(files=files, calls=tuple(calls.values()), seed=seed, limits=limits)
     return dict(zip(calls, sandbox.run(job), strict=True))
 
@@ -75,7 +103,7 @@ class Run:
     expected: Expected
 
     def trial(self, case: Case) -> Trial:
-        return Trial(self.problem, case, self.answers, self.expected[case.name])
+        return Trial(case, self.answers, self.expected[case.name])
 
 
 def judge_checks(run: Run) -> tuple[CheckResult, ...]:

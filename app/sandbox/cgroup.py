@@ -1,6 +1,6 @@
 """Control groups, one per slot: the backstop for memory that the address-space limit cannot see
-(shared mappings, tmpfs) and for threads. Needs write access to the service's own group; without
-it jobs run under their resource limits alone.
+(shared mappings, tmpfs), for threads, and for the processors. Needs write access to the service's
+own group; without it jobs run under their resource limits alone.
 
 A slot zygote moves itself in once, so its children are born inside: moving each child would cost
 milliseconds.
@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Literal, Self
 
 _ROOT = Path("/sys/fs/cgroup")
+_OWN = Path("/proc/self/cgroup")
 _PIDS = 64
+_PERIOD_US = 100_000
+_QUOTA_US = 2 * _PERIOD_US  # two processors, however many threads
 _HEADROOM = 1.25  # the address-space limit, which tells the student, must be met first
 _OVERHEAD_MB = 64
 _REMOVAL_TRIES = 40
@@ -30,32 +33,33 @@ def version() -> Literal["v1", "v2", "none"]:
 
 
 class Group:
-    """One slot's control group: one directory (v2), or one per controller (v1)."""
+    """One slot's control group: one directory (v2), or one per controller (v1): memory, pids and,
+    where there is one, cpu."""
 
-    def __init__(self, memory: Path, pids: Path) -> None:
-        self.unified = memory == pids
-        self._memory = memory
-        self._directories = [memory] if self.unified else [memory, pids]
+    def __init__(self, directories: list[Path]) -> None:
+        self.unified = len(directories) == 1
+        self._memory = directories[0]
+        self._directories = directories
 
     @classmethod
     def create(cls) -> Self | None:
         """A new group below this process's own; None where that is not permitted."""
         name = f"attest-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        parents = list(dict.fromkeys(own_directories()))
+        parents = own_directories()
         made: list[Path] = []
         try:
             for parent in parents:
                 _remove_stale(parent)
                 (parent / name).mkdir()
                 made.append(parent / name)
-            group = cls(made[0], made[-1])
-            (made[-1] / "pids.max").write_text(str(_PIDS))
+            (made[:2][-1] / "pids.max").write_text(str(_PIDS))
             _forbid_swap(made[0])
+            _limit_processors(made[-1])
         except (OSError, IndexError):
             for directory in made:
                 directory.rmdir()
             return None
-        return group
+        return cls(made)
 
     def limit_memory(self, megabytes: int) -> None:
         """Make room for one job of that memory limit."""
@@ -99,6 +103,15 @@ def _forbid_swap(memory: Path) -> None:
             (memory / file).write_text("0")
 
 
+def _limit_processors(cpu: Path) -> None:
+    """A job of many threads must not slow its neighbours; not every kernel can tell."""
+    with contextlib.suppress(OSError):
+        if (cpu / "cpu.max").exists():
+            (cpu / "cpu.max").write_text(f"{_QUOTA_US} {_PERIOD_US}")
+        elif (cpu / "cpu.cfs_quota_us").exists():
+            (cpu / "cpu.cfs_quota_us").write_text(str(_QUOTA_US))
+
+
 def _remove_stale(parent: Path) -> None:
     """Remove the groups of services that were killed; the kernel refuses those in use."""
     for group in parent.glob("attest-*"):
@@ -109,18 +122,21 @@ def _remove_stale(parent: Path) -> None:
 
 
 def own_directories() -> list[Path]:
-    """This process's memory and pids directories: two in v1, one and the same in v2, or none."""
+    """This process's own directories: one in v2; memory, pids and perhaps cpu in v1; or none."""
     found: dict[str, Path] = {}
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+    for line in _OWN.read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             mount = _ROOT / controller if controller else _ROOT
             found[controller] = mount / path.lstrip("/")
     if {"memory", "pids"} <= found.keys():
-        return [found["memory"], found["pids"]]
+        cpu = [found["cpu"]] if "cpu" in found and found["cpu"].is_dir() else []
+        return [found["memory"], found["pids"], *cpu]
     unified = found.get("")
     if unified is None or not (unified / "cgroup.controllers").exists():
         return []
-    with contextlib.suppress(OSError):
-        (unified / "cgroup.subtree_control").write_text("+memory +pids")
+    for controller in ("memory", "pids", "cpu"):
+        # One at a time: a single one that is not delegated would fail all three.
+        with contextlib.suppress(OSError):
+            (unified / "cgroup.subtree_control").write_text(f"+{controller}")
     return [unified]

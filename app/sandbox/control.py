@@ -35,6 +35,10 @@ class Kill(NamedTuple):
     fork: int
 
 
+class Retire(NamedTuple):
+    """Make way for a fresh zygote, which tells when it is ready."""
+
+
 class Ended(NamedTuple):
     """A child has ended and is reaped, or could not be forked. ``status`` is that of wait4."""
 
@@ -44,15 +48,16 @@ class Ended(NamedTuple):
     cpu_ms: int
 
 
-Message = Start | Begin | Kill | Ended
+Message = Start | Begin | Kill | Retire | Ended
 
 _LAYOUTS = {
     Start: struct.Struct("<cQII"),
     Begin: struct.Struct("<cQI"),
     Kill: struct.Struct("<cQ"),
+    Retire: struct.Struct("<c"),
     Ended: struct.Struct("<cQI?I"),
 }
-_TAGS = {Start: b"S", Begin: b"B", Kill: b"K", Ended: b"E"}
+_TAGS = {Start: b"S", Begin: b"B", Kill: b"K", Retire: b"R", Ended: b"E"}
 _KINDS = {tag: kind for kind, tag in _TAGS.items()}
 
 

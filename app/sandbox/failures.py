@@ -1,5 +1,7 @@
 """Puts what student code ended with into words and a place in the student's files. In the child."""
 
+import errno
+import linecache
 import traceback
 from types import TracebackType
 
@@ -23,7 +25,7 @@ def of_call(error: BaseException, directory: str) -> FailureHeader:
         )
     return FailureHeader(
         "out_of_memory" if _is_out_of_memory(error) else "raised",
-        detail=_text(error),
+        detail=_explained(error),
         error_type=_type_name(error),
         file=file,
         line=line,
@@ -40,7 +42,7 @@ def of_loading(error: BaseException, name: str, directory: str) -> FailureHeader
         return FailureHeader("load_error", detail, "SystemExit", file, line, exit_code=code)
     return FailureHeader(
         "out_of_memory" if _is_out_of_memory(error) else "load_error",
-        detail=_text(error),
+        detail=_explained(error),
         error_type=_type_name(error),
         file=file,
         line=line,
@@ -72,6 +74,30 @@ def _text(error: BaseException) -> str:
     except BaseException:  # noqa: BLE001 - __str__ is student code
         return "(its text cannot be shown)"
     return text[: wire.MAX_TEXT].encode("utf-8", "replace").decode()
+
+
+def _explained(error: BaseException) -> str:
+    """The error's text, and a reason where the sandbox's refusal would be a riddle."""
+    reason = ""
+    if type(error) in (PermissionError, FileNotFoundError) and _was_to_start(error):
+        reason = "processes cannot be started here"
+    if type(error) is RuntimeError and str(error) == "can't start new thread":
+        reason = "there are too many threads already"
+    text = _text(error)
+    return f"{text[: wire.MAX_TEXT - 100]}; {reason}" if reason else text
+
+
+def _was_to_start(error: BaseException) -> bool:
+    """Whether the line that failed, perhaps in a library, was about to start a process."""
+    places = list(traceback.walk_tb(error.__traceback__))
+    if not places:
+        return False
+    if any("/multiprocessing/" in frame.f_code.co_filename for frame, _ in places):
+        return True  # fails earlier, for want of a semaphore
+    frame, number = places[-1]
+    line = linecache.getline(frame.f_code.co_filename, number)
+    starts = any(word in line for word in ("fork", "spawn", "exec"))
+    return starts and getattr(error, "errno", None) == errno.EPERM
 
 
 def _type_name(error: BaseException) -> str:

@@ -5,7 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 
-from app.sandbox.control import READY, Ended, Message, pack, unpack
+from app.sandbox.control import READY, Ended, Message, Retire, pack, unpack
 
 
 class SlotLost(Exception):
@@ -26,6 +26,7 @@ class Line:
         self._poller.register(control, select.POLLIN)
         self._ends: dict[int, Ended | None] = {}  # None: still to come
         self._unasked: set[int] = set()
+        self._renewing = False
 
     def start(self, fork: int, message: Message, descriptors: Sequence[int]) -> None:
         """Have a child forked; its end will be told."""
@@ -70,6 +71,14 @@ class Line:
         self._ends.clear()
         self._unasked.clear()
 
+    def renew(self, seconds: float) -> None:
+        """Have the zygote replaced by a fresh one, together with all its children."""
+        self.start_over()
+        self._renewing = True
+        self.tell(Retire())
+        if not self._hear_until(lambda: not self._renewing, seconds):
+            raise SlotLost(f"no new zygote within {seconds:g} s", jail=True)
+
     def close(self) -> None:
         self._control.close()
 
@@ -91,6 +100,9 @@ class Line:
         if not text:
             raise SlotLost("the jail has ended", jail=True)
         if text == READY:
+            if self._renewing:
+                self._renewing = False
+                return True
             raise SlotLost("the slot's zygote died and was replaced")
         message = unpack(text)
         if isinstance(message, Ended) and message.fork in self._ends:

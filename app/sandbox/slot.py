@@ -13,6 +13,8 @@ from app.sandbox.layout import make_readable
 from app.sandbox.line import Line, SlotLost
 
 _REAP_S = 20.0
+_RENEWED_AFTER = 1000
+"""Jobs that one zygote serves. None has been seen to grow; this bounds what we have not seen."""
 
 
 class Slot:
@@ -30,6 +32,7 @@ class Slot:
         self._group = group
         self._standby = standby
         self._ready: deque[Fork] = deque()
+        self._served = 0
 
     def take(self, limits: Limits, file_bytes: int) -> Fork:
         """A confined child for a group of calls. The next ones are forked while it works."""
@@ -64,14 +67,22 @@ class Slot:
             self._ready.append(self._start(born_with))
 
     def settle(self) -> None:
-        """Wait until all children but those on standby are gone."""
+        """Wait until all children but those on standby are gone: the end of a job."""
         self._line.await_at_most(len(self._ready), _REAP_S)
+        self._served += 1
+        if self._served == _RENEWED_AFTER:
+            self._served = 0
+            self._close_standby()
+            self._line.renew(_REAP_S)
 
     def lose(self) -> None:
         """Forget the children on standby: the zygote that would reap them is dead."""
+        self._close_standby()
+        self._line.start_over()
+
+    def _close_standby(self) -> None:
         while self._ready:
             self._ready.popleft().close()
-        self._line.start_over()
 
     def close(self) -> None:
         """Let go of this side; the jail's end is the end of the other."""

@@ -8,6 +8,7 @@ A zygote never reads a byte of a job: it hands the job's socket to the child unr
 one submission can be in memory when the next child is forked.
 """
 
+import contextlib
 import fcntl
 import gc
 import os
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from . import control, hugepages, landlock, limits, syscalls
 from .config import Config
 from .confine import JOB, Confinement, confine
-from .control import HELLO, READY, Begin, Ended, Kill, Start
+from .control import HELLO, READY, Begin, Ended, Kill, Retire, Start
 
 _DEADLINE_GRACE_S = 5
 _HIGH = 200  # own descriptors move above this, out of the way of a child's few
@@ -167,8 +168,13 @@ def _fork_slot(config: Config, number: int, how: Confinement) -> int:
 
 
 def _join_group(descriptors: list[int]) -> None:
-    for descriptor in descriptors:
+    required, optional = descriptors[:2], descriptors[2:]
+    for descriptor in required:
         os.write(descriptor, b"0")  # 0: whoever writes
+    for descriptor in optional:
+        # The processor group refuses a process with real-time scheduling.
+        with contextlib.suppress(OSError):
+            os.write(descriptor, b"0")
 
 
 def _close_others(kept: set[int]) -> None:
@@ -226,6 +232,8 @@ def _obey(slot: Slot) -> None:
         case Kill(fork):
             for child in _called(slot, fork):
                 child.kill()
+        case Retire():
+            os._exit(0)  # the master forks a new slot zygote
     for descriptor in descriptors:
         os.close(descriptor)
 

@@ -14,7 +14,7 @@ import pytest
 
 from app.domain.outcome import Outcome
 from app.errors import SandboxUnavailable
-from app.sandbox import cgroup
+from app.sandbox import cgroup, slot
 from app.sandbox.job import Call, Job, Limits
 from app.sandbox.sandbox import Sandbox
 
@@ -311,3 +311,14 @@ def test_memory_limits_follow_the_job_and_not_the_slot(sandbox):
         (answer,) = sandbox.run(Job({"w.py": text}, (Call("f", ()),), 1, limits))
         ends.append(answer.failure and answer.failure.outcome)
     assert ends == [None, Outcome.OUT_OF_MEMORY, None]
+
+
+def test_a_zygote_is_replaced_after_many_jobs_and_nobody_notices(own, monkeypatch):
+    sandbox, _, master, zygote = own
+    monkeypatch.setattr(slot, "_RENEWED_AFTER", 3)
+    sandbox._jail.slots[0]._served = 0
+    for number in range(5):
+        assert doubled(sandbox, number) == 2 * number
+    (fresh,) = children()[master]
+    assert fresh != zygote
+    assert len(pids_of_children(fresh)) == 1

@@ -44,6 +44,39 @@ def test_what_student_code_raises_is_raised(run_one, body, error_type):
     assert (failure.file, failure.line) == ("work.py", 2)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "os.fork()",
+        "subprocess.run(['ls'])",
+        "multiprocessing.Process(target=f).start()",
+        "os.execv('/py/bin/python3', ['python'])",
+        "list(DataLoader([1, 2], num_workers=1))",
+    ],
+)
+def test_a_refused_process_is_told_as_what_it_is(run_one, statement):
+    imports = "import multiprocessing, os, subprocess\nfrom torch.utils.data import DataLoader\n"
+    failure = run_one(f"{imports}def f():\n    {statement}\n").failure
+    assert failure.outcome is Outcome.RAISED
+    assert failure.detail.endswith("; processes cannot be started here"), failure
+
+
+def test_another_refusal_is_not_explained(run_one):
+    failure = run_one("import os\ndef f():\n    os.setuid(0)\n").failure
+    assert failure.detail == "[Errno 1] Operation not permitted"
+
+
+def test_a_refused_thread_is_told_as_what_it_is(run_one):
+    text = """
+        import threading, time
+        def f():
+            while True:
+                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    """
+    failure = run_one(text, case_s=10).failure
+    assert failure.detail == "can't start new thread; there are too many threads already"
+
+
 def test_a_long_or_odd_exception_text_is_cut_and_made_readable(run_one):
     failure = run_one("def f():\n    raise ValueError('\\ud800' + 'a' * 10**6)\n").failure
     assert failure.detail == "?" + "a" * 1999
