@@ -34,8 +34,6 @@ class CheckBase:
     """Name of the mask parameter, True = visible."""
     isolate: bool = False
     """Each of the cases runs in a process of its own, which can remember nothing of the others."""
-    isolate: bool = False
-    """Each case has a process of its own, which no other call has touched."""
     show_expected: bool = False
     """Show the expected value in the message."""
 

@@ -7,11 +7,11 @@ from app.domain.checks import Check, InputsUnchangedCheck
 from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
 from app.domain.run import CheckResult, Finding
-from app.grading.calls import Calls, call, files_with_given
+from app.grading.calls import Calls, call
 from app.grading.cases import Case
 from app.grading.checks import further_calls, judge
 from app.grading.compare import Verdict
-from app.grading.expected import Expected, sandbox_limits
+from app.grading.expected import Expected
 from app.grading.trial import Key, Trial, base_key
 from app.sandbox.job import Answer, Job, Limits
 from app.sandbox.sandbox import Sandbox
@@ -42,7 +42,7 @@ def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
     planned = base_calls(problem, [case for case in cases if case.name in used], echo=echoed)
     for check in problem.checks:
         for case in cases_of(check, cases):
-            planned |= further_calls(check, case)
+            planned |= further_calls(check, problem, case)
     return planned | _isolated(planned, problem, cases)
 
 
@@ -67,28 +67,15 @@ def base_calls(
 ) -> Calls:
     """The case's own call, for each case; those in ``echo`` also send their arguments back."""
     return {
-        base_key(case): call(case, file=file, fork=_fork(problem, case), echo=case.name in echo)
+        base_key(case): call(problem.entry, case.arguments, file=file, echo=case.name in echo)
         for case in cases
     }
 
 
-def _fork(problem: CodeProblem, case: Case) -> str:
-    """Cases of a check that asks for it have a process of their own each."""
-    alone = any(check.isolate and case.case_set in check.cases for check in problem.checks)
-    return f"alone {case.name}" if alone else ""
-
-
 def run_calls(
-    sandbox: Sandbox,
-    problem: CodeProblem,
-    files: Mapping[str, bytes],
-    calls: Calls,
-    seed: int,
-    limits: Limits | None = None,
+    sandbox: Sandbox, files: Mapping[str, bytes], calls: Calls, seed: int, limits: Limits
 ) -> Answers:
     """One pass through the sandbox; every key gets its answer."""
-    limits = limits or sandbox_limits(problem)
-    files = files_with_given(problem, files)
     job = Job(files=files, calls=tuple(calls.values()), seed=seed, limits=limits)
     return dict(zip(calls, sandbox.run(job), strict=True))
 
@@ -103,7 +90,7 @@ class Run:
     expected: Expected
 
     def trial(self, case: Case) -> Trial:
-        return Trial(case, self.answers, self.expected[case.name])
+        return Trial(self.problem, case, self.answers, self.expected[case.name])
 
 
 def judge_checks(run: Run) -> tuple[CheckResult, ...]:
