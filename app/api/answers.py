@@ -78,13 +78,27 @@ class ProblemList(BaseModel):
 
 
 class ParameterDetails(BaseModel):
-    """One parameter of the function to write, or one of its results."""
+    """One parameter of the function to write, or one of its results.
+
+    With ``members`` it is a dictionary of these, and with ``repeat`` a list of that many such.
+    """
 
     name: str
     shape: list[str | int]
     dtype: str
     true_means: str | None
     optional: bool
+    repeat: str | int | None = None
+    members: list["ParameterDetails"] = []
+    function: bool = False
+
+
+class EntryDetails(BaseModel):
+    """One of the functions to write."""
+
+    entry: str
+    parameters: list[ParameterDetails]
+    returns: list[ParameterDetails]
 
 
 class FieldDetails(BaseModel):
@@ -118,8 +132,8 @@ class CheckSummary(BaseModel):
 class ProblemDetails(ProblemSummary):
     """A problem as a student needs it: ``statement`` is markdown with formulas between dollars.
 
-    ``entry``, ``parameters``, ``returns`` and ``starter`` are those of a function to write,
-    ``fields`` those of answers to give.
+    ``entry``, ``parameters`` and ``returns`` are those of the first function to write, ``entries``
+    those of all; ``fields`` are the answers to give.
     """
 
     assignment: str
@@ -130,6 +144,7 @@ class ProblemDetails(ProblemSummary):
     entry: str | None = None
     parameters: list[ParameterDetails] | None = None
     returns: list[ParameterDetails] | None = None
+    entries: list[EntryDetails] | None = None
     starter: str | None = None
     fields: list[FieldDetails] | None = None
     checks: list[CheckSummary]

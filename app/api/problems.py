@@ -13,6 +13,7 @@ from app.api.answers import (
     AssignmentList,
     AssignmentSummary,
     CheckSummary,
+    EntryDetails,
     FieldDetails,
     LimitsDetails,
     ParameterDetails,
@@ -26,7 +27,7 @@ from app.api.upload import WrongMediaType, media_type
 from app.catalogue.problem_file import read_problem
 from app.db import Sessions, snapshot, transaction
 from app.domain.answers import ChoiceField, ExpressionField, Field, MatrixField, ShapeField
-from app.domain.problem import AnswerProblem, CodeProblem, Parameter
+from app.domain.problem import AnswerProblem, CodeProblem, Entry, Parameter, written_entries
 from app.domain.report import in_language
 from app.domain.words import Language
 from app.errors import NotFound, Place, ProblemFileError
@@ -206,12 +207,16 @@ def problem_details(view: ProblemView, upload_limit: int, language: Language) ->
 def _signature(content: CodeProblem | AnswerProblem, language: Language) -> dict[str, Any]:
     if isinstance(content, AnswerProblem):
         return {"fields": [_field(n, f, language) for n, f in content.fields.items()]}
-    return {
-        "entry": content.entry,
-        "parameters": [_parameter(n, p) for n, p in content.parameters.items()],
-        "returns": [_parameter(n, p) for n, p in content.returns.items()],
-        "starter": content.starter,
-    }
+    entries = [_entry(name, entry) for name, entry in written_entries(content).items()]
+    return {**dict(entries[0]), "entries": entries, "starter": content.starter}
+
+
+def _entry(name: str, entry: Entry) -> EntryDetails:
+    return EntryDetails(
+        entry=name,
+        parameters=[_parameter(n, p) for n, p in entry.parameters.items()],
+        returns=[_parameter(n, p) for n, p in entry.returns.items()],
+    )
 
 
 def _parameter(name: str, parameter: Parameter) -> ParameterDetails:
@@ -221,6 +226,9 @@ def _parameter(name: str, parameter: Parameter) -> ParameterDetails:
         dtype=parameter.dtype,
         true_means=parameter.true_means,
         optional=parameter.optional,
+        repeat=parameter.repeat,
+        members=[_parameter(n, p) for n, p in parameter.members.items()],
+        function=parameter.function,
     )
 
 

@@ -1,7 +1,8 @@
 """What the parameters and the cases of a code problem must say without contradicting themselves."""
 
+import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import get_args
 
@@ -14,15 +15,20 @@ from app.domain.axes import (
     is_fixed,
     named_axes,
     shape_of_numbers,
+    size_of,
     size_ranges,
 )
+from app.domain.expressions import ExpressionError, parse
 from app.domain.problem import (
     CaseSet,
     CodeProblem,
     Draw,
+    Entry,
     MaskGenerator,
     NumberGenerator,
     Parameter,
+    called_by,
+    entries_of,
 )
 
 KEYS = sorted({field.name for field in fields(CaseSet)} - {"arguments"})
@@ -34,28 +40,47 @@ ENTRIES_LIMIT = 10_000_000
 LARGEST_INTEGER = 2**63 - 1
 
 
-def parameter_findings(problem: CodeProblem) -> Iterator[Found]:
+def entry_findings(at: At, entry: Entry) -> Iterator[Found]:
     """Every shape that cannot be drawn, among parameters and results."""
-    for part, stated in (("parameters", problem.parameters), ("returns", problem.returns)):
+    names = sorted(axis_names(entry))
+    for part, stated in (("parameters", entry.parameters), ("returns", entry.returns)):
         for name, parameter in stated.items():
-            at = (part, name, "shape")
-            if ELLIPSIS in parameter.shape[1:]:
-                yield at, "leading axes (...) stand first"
-            for axis in named_axes(parameter):
-                if isinstance(axis, str) and not axis.isidentifier():
-                    yield at, f"{axis!r} cannot name an axis; expected letters, digits and _"
-                if isinstance(axis, int) and axis < 1:
-                    yield at, f"the axis {axis} is too small; expected sizes from 1"
+            yield from _parameter((*at, part, name), parameter, names)
+
+
+def _parameter(at: At, parameter: Parameter, names: list[str]) -> Iterator[Found]:
+    if ELLIPSIS in parameter.shape[1:]:
+        yield (*at, "shape"), "leading axes (...) stand first"
+    for axis in named_axes(parameter):
+        if isinstance(axis, str) and not axis.isidentifier() and (why := _no_formula(axis, names)):
+            yield (*at, "shape"), f"{axis!r} cannot name an axis, and is no formula: {why}"
+        if isinstance(axis, int) and axis < 1:
+            yield (*at, "shape"), f"the axis {axis} is too small; expected sizes from 1"
+    for name, member in parameter.members.items():
+        yield from _parameter((*at, "members", name), member, names)
+
+
+def _no_formula(axis: str, names: list[str]) -> str | None:
+    try:
+        parse(axis, names)
+    except ExpressionError as error:
+        return str(error)
+    return None
 
 
 def case_findings(problem: CodeProblem, name: str, case: CaseSet) -> Iterator[Found]:
     """Every contradiction in one case set."""
     at = ("cases", name)
+    entries = entries_of(problem)
+    if case.call and (message := unknown(case.call, entries, "entry")):
+        yield (*at, "call"), message
+        return
+    entry = entries[called_by(problem, case)]
     found = [
-        *unknown_names(at, case.arguments, [*problem.parameters, *KEYS], "parameter or key"),
+        *unknown_names(at, case.arguments, [*entry.parameters, *KEYS], "parameter or key"),
         *_count(at, case),
-        *_dims(problem, at, case),
-        *_arguments(problem, at, case),
+        *_dims(entry, at, case),
+        *_arguments(problem, entry, at, case),
     ]
     yield from found
     if not found:
@@ -71,8 +96,8 @@ def _count(at: At, case: CaseSet) -> Iterator[Found]:
         yield (*at, "leading"), f"leading is {list(case.leading)}; expected sizes from 1"
 
 
-def _dims(problem: CodeProblem, at: At, case: CaseSet) -> Iterator[Found]:
-    yield from unknown_names((*at, "dims"), case.dims, sorted(axis_names(problem)), "axis")
+def _dims(entry: Entry, at: At, case: CaseSet) -> Iterator[Found]:
+    yield from unknown_names((*at, "dims"), case.dims, sorted(axis_names(entry)), "axis")
     for axis, size in case.dims.items():
         low, high = (size, size) if isinstance(size, int) else size
         if not 0 < low <= high:
@@ -80,18 +105,58 @@ def _dims(problem: CodeProblem, at: At, case: CaseSet) -> Iterator[Found]:
             yield (*at, "dims", axis), f"{axis} is {shown}; expected sizes from 1, lowest first"
 
 
-def _arguments(problem: CodeProblem, at: At, case: CaseSet) -> Iterator[Found]:
+def _arguments(problem: CodeProblem, entry: Entry, at: At, case: CaseSet) -> Iterator[Found]:
+    axes = sorted(axis_names(entry))
     for parameter, value in case.arguments.items():
-        stated = problem.parameters.get(parameter)
-        if stated is None:
-            continue  # an unknown parameter has its finding already
-        if is_fixed(value):
-            yield from _numbers((*at, parameter), parameter, stated, value)
-        else:
-            yield from _generator((*at, parameter), problem, stated, value)
+        stated = entry.parameters.get(parameter)
+        if stated is not None:  # else it has its finding already
+            yield from _argument((*at, parameter), parameter, stated, value, axes)
+    for parameter, stated in entry.parameters.items():
+        if stated.function:
+            given = case.arguments.get(parameter)
+            defined = sorted(defined_names(problem.given))
+            if message := unknown(str(given), defined, "function of `given`"):
+                yield (at if given is None else (*at, parameter)), message
 
 
-def _generator(at: At, problem: CodeProblem, stated: Parameter, value: object) -> Iterator[Found]:
+def _argument(
+    at: At, name: str, stated: Parameter, value: object, axes: list[str]
+) -> Iterator[Found]:
+    if stated.function:
+        return
+    if stated.members:
+        yield from _members(at, stated, value, axes)
+    elif isinstance(value, Mapping):
+        yield at, f"{name} is no dictionary; expected numbers, a generator or a draw"
+    elif is_fixed(value):
+        yield from _numbers(at, name, stated, value)
+    else:
+        yield from _generator(at, stated, value, axes)
+
+
+def _members(at: At, stated: Parameter, value: object, axes: list[str]) -> Iterator[Found]:
+    each = value if isinstance(value, list) and stated.repeat is not None else [value]
+    for n, one in enumerate(each):
+        where = (*at, n) if one is not value else at
+        if not isinstance(one, Mapping):
+            yield where, "expected a mapping of its members"
+            continue
+        yield from unknown_names(where, one, stated.members, "member")
+        for name, member in one.items():
+            if name in stated.members:
+                yield from _argument((*where, name), name, stated.members[name], member, axes)
+
+
+def defined_names(code: str) -> set[str]:
+    """The functions and classes that a block of staff code defines; none if it is not Python."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError):
+        return set()
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def _generator(at: At, stated: Parameter, value: object, axes: list[str]) -> Iterator[Found]:
     name = value.draw if isinstance(value, Draw) else str(value)
     where = (*at, "draw") if isinstance(value, Draw) else at
     wanted = MaskGenerator if stated.dtype == "bool" else NumberGenerator
@@ -101,7 +166,7 @@ def _generator(at: At, problem: CodeProblem, stated: Parameter, value: object) -
     elif name == "causal" and len(named_axes(stated)) < 2:
         yield where, "a causal mask needs two axes"
     if isinstance(value, Draw):
-        yield from unknown_names((*at, "sizes"), value.sizes, sorted(axis_names(problem)), "axis")
+        yield from unknown_names((*at, "sizes"), value.sizes, axes, "axis")
         if any(size < 1 for size in (*value.sizes.values(), *(value.leading or ()))):
             yield at, "expected sizes from 1"
 
@@ -111,7 +176,7 @@ def _numbers(at: At, name: str, stated: Parameter, value: object) -> Iterator[Fo
     if shape is None:
         yield at, "expected numbers in lists of equal length"
         return
-    if not all(_is_storable(number) for number in _flat(value)):
+    if not all(_is_storable(number, stated.infinite) for number in _flat(value)):
         yield at, "a fixed value is NaN, infinite or too large; expected finite numbers"
     axes = named_axes(stated)
     free = stated.shape[:1] == (ELLIPSIS,)
@@ -120,8 +185,10 @@ def _numbers(at: At, name: str, stated: Parameter, value: object) -> Iterator[Fo
         yield at, f"{name} has shape {list(shape)}; expected the axes [{wanted}]"
 
 
-def _is_storable(number: float) -> bool:
-    return abs(number) <= LARGEST_INTEGER if isinstance(number, int) else math.isfinite(number)
+def _is_storable(number: float, infinite: bool) -> bool:
+    if isinstance(number, int):
+        return abs(number) <= LARGEST_INTEGER
+    return math.isfinite(number) or (infinite and math.isinf(number))
 
 
 def _flat(value: object) -> Iterator[float]:
@@ -149,7 +216,9 @@ def _sizes(problem: CodeProblem, at: At, case: CaseSet) -> Iterator[Found]:
             (*at, "distinct_dims"),
             f"no pairwise different sizes in {listed}; expected wider ranges in `dims`",
         )
-    entries = case.count * sum(_most_entries(p, case, ranges) for p in problem.parameters.values())
+    entry = entries_of(problem)[called_by(problem, case)]
+    largest = {axis: high for axis, (_, high) in ranges.items()}
+    entries = case.count * sum(_most_entries(p, case, largest) for p in entry.parameters.values())
     if entries > ENTRIES_LIMIT:
         yield at, f"its inputs can have {entries} numbers; at most {ENTRIES_LIMIT} are drawn"
 
@@ -165,7 +234,10 @@ def _stated_size(case: CaseSet, axis: str | int, size: int, parameter: str) -> t
     return (low if size < low else high), "`dims`"
 
 
-def _most_entries(stated: Parameter, case: CaseSet, ranges: dict[str, tuple[int, int]]) -> int:
-    named = [axis if isinstance(axis, int) else ranges[axis][1] for axis in named_axes(stated)]
+def _most_entries(stated: Parameter, case: CaseSet, largest: Mapping[str, int]) -> int:
+    if stated.members:
+        times = 1 if stated.repeat is None else size_of(stated.repeat, largest)
+        return times * sum(_most_entries(m, case, largest) for m in stated.members.values())
+    named = [size_of(axis, largest) for axis in named_axes(stated)]
     leading = case.leading if ELLIPSIS in stated.shape else ()
     return math.prod([*leading, *named])

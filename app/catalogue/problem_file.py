@@ -111,7 +111,11 @@ def _prepared(tree: dict[object, object], wrong: list[Finding]) -> Iterator[tupl
                     {n: _chosen(FIELDS, "type", f, ("fields", n), wrong) for n, f in value.items()},
                 )
             case "cases", dict():
-                yield key, {n: _case(part, ("cases", n), wrong) for n, part in value.items()}
+                nested = _dictionaries(tree)
+                yield (
+                    key,
+                    {n: _case(part, ("cases", n), nested, wrong) for n, part in value.items()},
+                )
             case "accepted", list():
                 yield key, [_renamed(p, ("accepted", n), wrong) for n, p in enumerate(value)]
             case _:
@@ -128,16 +132,43 @@ def _chosen(
     return _validated(classes[name], part, at, wrong)
 
 
-def _case(part: object, at: Location, wrong: list[Finding]) -> object:
+def _dictionaries(tree: dict[object, object]) -> set[object]:
+    """The names of parameters that are dictionaries, in whatever entry."""
+    entries = tree.get("entries")
+    several = list(entries.values()) if isinstance(entries, dict) else []
+    found: set[object] = set()
+    for entry in (tree, *several):
+        parameters = entry.get("parameters") if isinstance(entry, dict) else None
+        if isinstance(parameters, dict):
+            found |= {n for n, p in parameters.items() if isinstance(p, dict) and "members" in p}
+    return found
+
+
+def _case(part: object, at: Location, nested: set[object], wrong: list[Finding]) -> object:
     if not isinstance(part, dict):
         return part
     keys = {key: value for key, value in part.items() if key in KEYS}
     arguments = {
-        key: _validated(Draw, value, (*at, key), wrong) if isinstance(value, dict) else value
+        key: _argument(value, (*at, key), key in nested, wrong)
         for key, value in part.items()
         if key not in KEYS
     }
     return {**keys, "arguments": arguments}
+
+
+def _argument(value: object, at: Location, nested: bool, wrong: list[Finding]) -> object:
+    """A case's value with the draws in it validated; in a dictionary each member is a value."""
+    if nested and isinstance(value, list):
+        return [_argument(v, (*at, n), isinstance(v, dict), wrong) for n, v in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    if not nested or "draw" in value:
+        return _validated(Draw, value, at, wrong)
+    return {n: _argument(v, (*at, n), _is_nested(v), wrong) for n, v in value.items()}
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, list) or (isinstance(value, dict) and "draw" not in value)
 
 
 def _renamed(part: object, at: Location, wrong: list[Finding]) -> object:

@@ -5,11 +5,21 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from app.catalogue.case_rules import case_findings, parameter_findings
+from app.catalogue.case_rules import case_findings, defined_names, entry_findings
 from app.catalogue.known import At, Found, unknown, unknown_names
 from app.domain.answers import parse_answers
-from app.domain.checks import Check, NoLeakCheck, RowSumsCheck, ZerosCheck
-from app.domain.problem import AnswerProblem, CodeProblem, Problem, is_reference
+from app.domain.checks import Check, InvariantCheck, NoLeakCheck, RowSumsCheck, ZerosCheck
+from app.domain.problem import (
+    AnswerProblem,
+    CodeProblem,
+    Entry,
+    Problem,
+    called_by,
+    entries_of,
+    is_reference,
+    solution_of,
+    written_entries,
+)
 from app.errors import UnreadableSubmission
 
 ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}", re.IGNORECASE)
@@ -70,11 +80,10 @@ def _limits(problem: Problem) -> Iterator[Found]:
 
 
 def _checks(problem: Problem) -> Iterator[Found]:
-    names = _results(problem)
     ids = [check.id for check in problem.checks]
     for n, check in enumerate(problem.checks):
         at = ("checks", n)
-        yield from _of((*at, "of"), check, names)
+        yield from _of((*at, "of"), check, _results(problem, check))
         yield from unknown_names((*at, "requires"), check.requires, ids[:n], "earlier check")
         for key, tolerance in (("atol", check.atol), ("rtol", check.rtol)):
             if not 0 <= tolerance < math.inf:
@@ -94,22 +103,42 @@ def _of(at: At, check: Check, names: Iterable[str]) -> Iterator[Found]:
             yield (*at, n), message
 
 
-def _results(problem: Problem) -> Iterable[str]:
-    return problem.returns if isinstance(problem, CodeProblem) else problem.fields
+def _results(problem: Problem, check: Check) -> Iterable[str]:
+    """What ``check`` may ask about: the fields, or what all entries return that its cases call."""
+    if not isinstance(problem, CodeProblem):
+        return problem.fields
+    entries = _called_entries(problem, check)
+    first, *others = entries or [*entries_of(problem).values()][:1]
+    return [name for name in first.returns if all(name in other.returns for other in others)]
+
+
+def _called_entries(problem: CodeProblem, check: Check) -> list[Entry]:
+    entries = entries_of(problem)
+    cases = [problem.cases[name] for name in check.cases if name in problem.cases]
+    return [entries[name] for name in dict.fromkeys(called_by(problem, case) for case in cases)]
+
+
+def _parameters(problem: CodeProblem, check: Check) -> Iterable[str]:
+    """The parameters that all entries have which the cases of ``check`` call."""
+    first, *others = _called_entries(problem, check) or [*entries_of(problem).values()][:1]
+    return [name for name in first.parameters if all(name in other.parameters for other in others)]
 
 
 def _code_check(problem: CodeProblem, check: Check, at: At) -> Iterator[Found]:
+    parameters = _parameters(problem, check)
     if not check.cases:
         yield at, f"the check `{check.id}` names no cases; expected `cases: [...]`"
     yield from unknown_names((*at, "cases"), check.cases, problem.cases, "case")
     needs_mask = isinstance(check, ZerosCheck | RowSumsCheck | NoLeakCheck) or check.rows
     if needs_mask and check.by is None and not isinstance(check, RowSumsCheck):
         yield at, f"the check `{check.id}` needs `by`, the name of the mask parameter"
-    if check.by is not None and (message := unknown(check.by, problem.parameters, "parameter")):
+    if check.by is not None and (message := unknown(check.by, parameters, "parameter")):
         yield (*at, "by"), message
     if isinstance(check, NoLeakCheck):
-        yield from unknown_names((*at, "vary"), check.vary, problem.parameters, "parameter")
+        yield from unknown_names((*at, "vary"), check.vary, parameters, "parameter")
         yield from _replacements(check, at)
+    if isinstance(check, InvariantCheck):
+        yield from unknown_names((*at, "change"), check.change, parameters, "parameter")
 
 
 def _replacements(check: NoLeakCheck, at: At) -> Iterator[Found]:
@@ -151,14 +180,46 @@ def _variants(problem: Problem) -> Iterator[Found]:
 
 
 def _code(problem: CodeProblem) -> Iterator[Found]:
-    if not problem.entry.isidentifier():
-        yield ("entry",), f"entry is {problem.entry!r}; expected the name of a function"
+    if bool(problem.entry) == bool(problem.entries):
+        yield (), "expected `entry` with `parameters` and `returns`, or `entries`, not both"
+        return
     yield from _python(("starter",), problem.starter)
+    yield from _python(("given",), problem.given)
     if not is_reference(problem.solution):
         yield from _python(("solution",), problem.solution)
-    yield from parameter_findings(problem)
+    for name, entry in entries_of(problem).items():
+        yield from _entry(problem, name, entry)
     for name, case in problem.cases.items():
         yield from case_findings(problem, name, case)
+    yield from _solved(problem)
+
+
+def _entry(problem: CodeProblem, name: str, entry: Entry) -> Iterator[Found]:
+    at: At = ("entries", name) if problem.entries else ()
+    where = (*at, "uses") if problem.entries else ("entry",)
+    if not name.isidentifier():
+        yield at or where, f"entry is {name!r}; expected the name of a function"
+    if not entry.uses and name in defined_names(problem.given):
+        yield ("given",), f"`given` defines `{name}`, which the student is to write"
+    if entry.uses and name not in defined_names(problem.given):
+        yield at, f"`{name}` uses the student's functions, but `given` does not define it"
+    yield from unknown_names(where, entry.uses, written_entries(problem), "entry")
+    if entry.solution and not is_reference(entry.solution):
+        yield from _python((*at, "solution"), entry.solution)
+    yield from entry_findings(at, entry)
+
+
+def _solved(problem: CodeProblem) -> Iterator[Found]:
+    for name in {called_by(problem, case) for case in problem.cases.values()}:
+        solution = solution_of(problem, name)
+        if not solution:
+            yield (), f"nothing says what `{name}` gives; expected `solution`"
+        elif (
+            is_reference(solution)
+            and entries_of(problem)[name].uses
+            and solution == problem.solution
+        ):
+            yield ("entries", name), f"`{name}` needs a `solution` of its own"
 
 
 def _answers(problem: AnswerProblem) -> Iterator[Found]:

@@ -1,8 +1,19 @@
 """The sizes of a case's axes: those that fixed values have, and those that may be drawn."""
 
+import re
 from collections.abc import Iterator, Mapping
 
-from app.domain.problem import CaseSet, CodeProblem, Draw, Parameter
+from app.domain.expressions import parse
+from app.domain.problem import (
+    CaseSet,
+    CodeProblem,
+    Draw,
+    Entry,
+    Parameter,
+    called_by,
+    entries_of,
+    leaves,
+)
 
 Range = tuple[int, int]
 """The lowest and the highest size."""
@@ -12,25 +23,46 @@ DEFAULT_SIZES: Range = (2, 5)
 
 ELLIPSIS = "..."
 
+NAME = re.compile(r"[^\W\d]\w*")
+
 
 def named_axes(stated: Parameter) -> tuple[str | int, ...]:
     """The axes after the leading ones."""
     return tuple(axis for axis in stated.shape if axis != ELLIPSIS)
 
 
-def axis_names(problem: CodeProblem) -> set[str]:
+def names_in(axis: str | int | float | None) -> list[str]:
+    """The axis names in a name or in a formula such as "H*d"."""
+    return NAME.findall(axis) if isinstance(axis, str) else []
+
+
+def size_of(axis: str | int, sizes: Mapping[str, int]) -> int:
+    """The size of an axis: a number, a name, or a formula in names.
+
+    Raises ExpressionError for what is no formula in the names of ``sizes``.
+    """
+    if isinstance(axis, int):
+        return axis
+    return sizes[axis] if axis in sizes else int(parse(axis, list(sizes)).evaluate(sizes))
+
+
+def axis_names(entry: Entry) -> set[str]:
     """The names of all axes of the parameters."""
-    return {
-        axis
-        for stated in problem.parameters.values()
-        for axis in named_axes(stated)
-        if isinstance(axis, str)
-    }
+    return {name for stated in entry.parameters.values() for name in _names(stated)}
+
+
+def _names(stated: Parameter) -> Iterator[str]:
+    yield from names_in(stated.repeat)
+    for leaf in leaves({"": stated}):
+        for axis in (*named_axes(leaf), leaf.value, leaf.below):
+            yield from names_in(axis)
+    for member in stated.members.values():
+        yield from _names(member)
 
 
 def is_fixed(value: object) -> bool:
-    """Whether an argument is given as numbers rather than drawn."""
-    return not isinstance(value, str | Draw)
+    """Whether an argument is given as numbers rather than drawn or put together."""
+    return not isinstance(value, str | Draw | Mapping)
 
 
 def shape_of_numbers(value: object) -> tuple[int, ...] | None:
@@ -48,14 +80,26 @@ def shape_of_numbers(value: object) -> tuple[int, ...] | None:
 
 def fixed_sizes(problem: CodeProblem, case: CaseSet) -> Iterator[tuple[str, str | int, int]]:
     """Each axis that a fixed value has, as (parameter, axis, size)."""
+    parameters = entries_of(problem)[called_by(problem, case)].parameters
     for parameter, value in case.arguments.items():
-        stated = problem.parameters.get(parameter)
-        shape = shape_of_numbers(value) if is_fixed(value) else None
-        if stated is None or shape is None:
-            continue
-        axes = named_axes(stated)
-        for axis, size in zip(reversed(axes), reversed(shape), strict=False):
-            yield parameter, axis, size
+        stated = parameters.get(parameter)
+        if stated is not None:
+            for axis, size in _fixed_sizes(stated, value):
+                yield parameter, axis, size
+
+
+def _fixed_sizes(stated: Parameter, value: object) -> Iterator[tuple[str | int, int]]:
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            if name in stated.members:
+                yield from _fixed_sizes(stated.members[name], member)
+        return
+    if isinstance(stated.value, str) and isinstance(value, int):
+        yield stated.value, value
+    shape = shape_of_numbers(value) if is_fixed(value) else None
+    for axis, size in zip(reversed(named_axes(stated)), reversed(shape or ()), strict=False):
+        if isinstance(axis, int) or axis.isidentifier():
+            yield axis, size
 
 
 def size_ranges(problem: CodeProblem, case: CaseSet) -> dict[str, Range]:
@@ -64,9 +108,10 @@ def size_ranges(problem: CodeProblem, case: CaseSet) -> dict[str, Range]:
     stated = {
         axis: (size, size) if isinstance(size, int) else size for axis, size in case.dims.items()
     }
+    entry = entries_of(problem)[called_by(problem, case)]
     return {
         axis: fixed.get(axis) or stated.get(axis) or DEFAULT_SIZES
-        for axis in sorted(axis_names(problem))
+        for axis in sorted(axis_names(entry))
     }
 
 

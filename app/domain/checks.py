@@ -3,6 +3,7 @@
 A kind states its own keys here; ``grading.checks`` holds how it is judged, under the same name.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -91,6 +92,27 @@ class NoLeakCheck(CheckBase):
     """Finite values of both signs, each written into whole rows."""
 
 
+Change = Literal["add_row_constants", "other_samples"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvariantCheck(CheckBase):
+    """Inputs are changed, and the results must stay within ``atol`` of what they were."""
+
+    kind: Literal["invariant"]
+    change: Mapping[str, Change]
+    """How each of these parameters is changed: a constant is added to each row (the last axis), or
+    all samples (the first axis) but the first are replaced."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientCheck(CheckBase):
+    """Values, where ``rtol`` is relative to the largest entry of each expected gradient."""
+
+    kind: Literal["gradient"]
+    rtol: float = 1e-7
+
+
 @dataclass(frozen=True, kw_only=True)
 class InputsUnchangedCheck(CheckBase):
     """The arguments are as they were after the call."""
@@ -113,6 +135,8 @@ Check = (
     | ZerosCheck
     | RowSumsCheck
     | NoLeakCheck
+    | InvariantCheck
+    | GradientCheck
     | InputsUnchangedCheck
     | RepeatableCheck
 )

@@ -4,7 +4,7 @@ Frozen values without behaviour. Field names are the keys of the problem file, a
 below them become the descriptions in the published JSON Schema.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
@@ -16,7 +16,9 @@ STRICT: dict[str, object] = {"extra": "forbid", "use_attribute_docstrings": True
 
 Dtype = Literal["float64", "float32", "int64", "bool"]
 
-NumberGenerator = Literal["quarters", "normals", "integers", "zeros", "ones"]
+NumberGenerator = Literal[
+    "quarters", "normals", "integers", "zeros", "ones", "counting", "hard_bias", "mixed_bias"
+]
 MaskGenerator = Literal["causal", "random_with_one", "random", "all", "none"]
 GENERATORS: tuple[str, ...] = (*get_args(NumberGenerator), *get_args(MaskGenerator))
 
@@ -38,13 +40,43 @@ class Parameter:
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
     shape: tuple[str | int, ...] = ()
-    """Axis names or sizes; a leading "..." stands for any leading axes. Empty: a number."""
+    """Axis names, sizes, or formulas in axis names such as "H*d"; a leading "..." stands for any
+    leading axes. Empty: a number."""
     dtype: Dtype = "float64"
     """Type of the entries unless a case says otherwise."""
     true_means: Literal["visible", "hidden", "keep"] | None = None
     """What True says in a mask; shown to the student."""
     optional: bool = False
     """A case may leave it out; the student's function then gets None."""
+    value: str | float | None = None
+    """The number that it has unless a case says otherwise; the name of an axis: its size."""
+    below: str | int | None = None
+    """Drawn integers run from 0 to this number, or to this axis' size, without reaching it."""
+    infinite: bool = False
+    """Fixed values may be infinite, as in an additive mask."""
+    members: Mapping[str, "Parameter"] = field(default_factory=dict)
+    """Makes it a dictionary of these, such as the weights of a model."""
+    repeat: str | int | None = None
+    """Makes it a list of this many such dictionaries; the name of an axis: its size."""
+    function: bool = False
+    """A function: each case names one that ``given`` defines."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A function of the student's, or a procedure of the problem's own around some of them."""
+
+    __pydantic_config__: ClassVar[dict[str, object]] = STRICT
+
+    parameters: Mapping[str, Parameter]
+    """In positional order."""
+    returns: Mapping[str, Parameter]
+    """Several: a tuple in this order or a dict by these names. One: the bare value."""
+    solution: str | None = None
+    """As in the problem, for this entry alone."""
+    uses: tuple[str, ...] = ()
+    """The student's functions or classes that come before the parameters. It is then a procedure
+    that ``given`` defines: steps one after another, a round trip, a class and its methods."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +98,14 @@ class CaseSet:
     """One named set of inputs, or ``count`` drawn ones.
 
     In a problem file the parameters stand beside the keys below: each is a literal (numbers in
-    nested lists), the name of a generator, or a ``Draw``; one that is absent is drawn by
-    ``entries``, or is None where the parameter is optional.
+    nested lists), the name of a generator, a ``Draw``, or a mapping of such for a dictionary; one
+    that is absent is drawn by ``entries``, or is None where the parameter is optional.
     """
 
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
+    call: str = ""
+    """The entry that is called; empty: the first."""
     count: int = 1
     """How many cases to draw."""
     dims: Mapping[str, int | tuple[int, int]] = field(default_factory=dict)
@@ -86,6 +120,8 @@ class CaseSet:
     """Drawn numbers are multiplied by this."""
     dtype: Dtype | None = None
     """Type of all numeric arguments of this case."""
+    seed: int | None = None
+    """Draws the same numbers in every run."""
     arguments: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -165,20 +201,26 @@ class ProblemBase:
 
 @dataclass(frozen=True, kw_only=True)
 class CodeProblem(ProblemBase):
-    """The student writes a function."""
+    """The student writes a function, several, or a class."""
 
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
     kind: Literal["code"]
-    entry: str
-    """Name of the student's function."""
-    parameters: Mapping[str, Parameter]
-    """In positional order."""
-    returns: Mapping[str, Parameter]
-    """Several: a tuple in this order or a dict by these names. One: the bare value."""
+    entry: str = ""
+    """Name of the student's function, where there is one; else ``entries``."""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    """Of ``entry``, in positional order."""
+    returns: Mapping[str, Parameter] = field(default_factory=dict)
+    """Of ``entry``. Several: a tuple in this order or a dict by these names. One: the value."""
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    """Several functions by name."""
+    given: str = ""
+    """Code beside the student's: functions that cases pass as arguments, and procedures."""
+    file: str = ""
+    """Name of the file that must define the entries; empty: any."""
     starter: str
     """What the student begins with; scores 0."""
-    solution: str
+    solution: str = ""
     """``reference.module:function``, called by position, or a block of code."""
     cases: Mapping[str, CaseSet]
 
@@ -201,6 +243,38 @@ Problem = CodeProblem | AnswerProblem
 def is_reference(solution: object) -> bool:
     """Whether ``solution`` names a function of the reference instead of giving code or values."""
     return isinstance(solution, str) and solution.startswith("reference.") and ":" in solution
+
+
+def entries_of(problem: CodeProblem) -> Mapping[str, Entry]:
+    """All that can be called, by name, in the order of the file."""
+    if problem.entries:
+        return problem.entries
+    return {problem.entry: Entry(parameters=problem.parameters, returns=problem.returns)}
+
+
+def called_by(problem: CodeProblem, case: CaseSet) -> str:
+    """The name of the entry that ``case`` calls; the first one where it names none that exists."""
+    entries = entries_of(problem)
+    return case.call if case.call in entries else next(iter(entries))
+
+
+def written_entries(problem: CodeProblem) -> Mapping[str, Entry]:
+    """What the student writes: the entries that are no procedure of the problem's own."""
+    return {name: entry for name, entry in entries_of(problem).items() if not entry.uses}
+
+
+def solution_of(problem: CodeProblem, entry: str) -> str:
+    """The solution of one entry: its own, or the problem's."""
+    return entries_of(problem)[entry].solution or problem.solution
+
+
+def leaves(named: Mapping[str, Parameter]) -> Iterator[Parameter]:
+    """All parameters that are no dictionary, those inside dictionaries included."""
+    for parameter in named.values():
+        if parameter.members:
+            yield from leaves(parameter.members)
+        else:
+            yield parameter
 
 
 def check_of(problem: Problem, check_id: str) -> Check:

@@ -68,6 +68,11 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}把 query {row} 不可见的 key 换成 {replacement} 后，{entry_name} 从 {before} "
         "变成 {after}",
     ),
+    "not_invariant": (
+        "{in_case}{entry_name} went from {before} to {after} when {listed} changed in a way that "
+        "must not matter to it",
+        "{in_case}{listed} 做了不应有影响的改动，{entry_name} 却从 {before} 变成 {after}",
+    ),
     "changed_input": (
         "{in_case}the function changed its argument {name}; work on a copy",
         "{in_case}函数修改了传入的 {name}；请在副本上计算",

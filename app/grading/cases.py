@@ -1,5 +1,6 @@
 """The inputs of a run: fixed ones from the problem file, drawn ones from the run's seed."""
 
+import math
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,23 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.axes import ELLIPSIS, Range, is_fixed, size_ranges
-from app.domain.problem import CaseSet, CodeProblem, Draw, Parameter
+from app.domain.axes import ELLIPSIS, Range, is_fixed, size_of, size_ranges
+from app.domain.expressions import ExpressionError
+from app.domain.problem import CaseSet, CodeProblem, Draw, Entry, Parameter, called_by, entries_of
 from app.errors import AttestError
+from app.sandbox.job import Function
 
 Array = NDArray[Any]
 Sizes = dict[str, int]
+
+GIVEN = "given_by_staff.py"
+"""The file of a job that holds the problem's own functions and procedures."""
 
 DRAWS = 1000  # attempts at pairwise different sizes
 
 
 @dataclass(frozen=True)
 class Case:
-    """One set of inputs: ``name`` is unique in the run, ``case_set`` names where it came from."""
+    """One set of inputs: ``name`` is unique in the run, ``case_set`` names where it came from,
+    ``call`` the entry that is called."""
 
     name: str
     case_set: str
+    call: str
+    entry: Entry
     arguments: Mapping[str, object]
+    file: str | None = None  # where the student's functions must stand; None: in any file
 
 
 def draw_cases(problem: CodeProblem, seed: int, extra: int = 0) -> tuple[Case, ...]:
@@ -42,33 +52,43 @@ def draw_cases(problem: CodeProblem, seed: int, extra: int = 0) -> tuple[Case, .
 
 
 def _is_drawn(problem: CodeProblem, case_set: CaseSet) -> bool:
-    needed = [name for name, p in problem.parameters.items() if not p.optional]
-    return any(name not in case_set.arguments for name in needed)
+    parameters = entries_of(problem)[called_by(problem, case_set)].parameters
+    needed = [name for name, p in parameters.items() if not p.optional]
+    return case_set.seed is None and any(name not in case_set.arguments for name in needed)
 
 
 def _drawn(problem: CodeProblem, name: str, case_set: CaseSet, seed: int, extra: int) -> list[Case]:
     # The set's name enters the seed, so that adding a set changes no other set's numbers.
-    rng = np.random.default_rng([seed, zlib.crc32(name.encode()), extra])
+    own_seed = seed if case_set.seed is None else case_set.seed
+    rng = np.random.default_rng([own_seed, zlib.crc32(name.encode()), extra])
     single = case_set.count == 1 and not extra
     suffix = f"+{extra}" if extra else ""
+    call = called_by(problem, case_set)
+    entry = entries_of(problem)[call]
     return [
         Case(
             name if single else f"{name}{suffix}[{number}]",
             name,
-            _arguments(problem, name, case_set, rng),
+            call,
+            entry,
+            _arguments(problem, name, case_set, entry, rng),
+            problem.file or None,
         )
         for number in range(case_set.count)
     ]
 
 
 def _arguments(
-    problem: CodeProblem, name: str, case_set: CaseSet, rng: np.random.Generator
+    problem: CodeProblem, name: str, case_set: CaseSet, entry: Entry, rng: np.random.Generator
 ) -> dict[str, object]:
-    sizes = _sizes(problem, name, case_set, rng)
-    return {
-        parameter: _argument(stated, case_set, parameter, sizes, rng)
-        for parameter, stated in problem.parameters.items()
-    }
+    draw = _Drawing(case_set, _sizes(problem, name, case_set, rng), rng)
+    try:
+        return {
+            parameter: draw.argument(stated, case_set.arguments.get(parameter))
+            for parameter, stated in entry.parameters.items()
+        }
+    except ExpressionError as error:
+        raise AttestError(f"problem {problem.id}, case {name}: {error}") from error
 
 
 def _sizes(problem: CodeProblem, name: str, case_set: CaseSet, rng: np.random.Generator) -> Sizes:
@@ -102,31 +122,58 @@ def _distinct_sizes(ranges: Mapping[str, Range], rng: np.random.Generator) -> Si
     return sizes
 
 
-def _argument(
-    stated: Parameter, case_set: CaseSet, parameter: str, sizes: Sizes, rng: np.random.Generator
-) -> object:
-    given = case_set.arguments.get(parameter)
-    if given is None and stated.optional:
-        return None
-    dtype = stated.dtype if stated.dtype == "bool" else case_set.dtype or stated.dtype
-    if given is not None and is_fixed(given):
-        array = np.array(given, dtype=dtype)
-    else:
-        array = _draw(_as_draw(stated, case_set, given), stated, case_set, sizes, rng).astype(dtype)
-    return array if stated.shape else array.item()
+@dataclass(frozen=True)
+class _Drawing:
+    """How the arguments of one case come about, once the sizes of its axes are known."""
 
+    case_set: CaseSet
+    sizes: Sizes
+    rng: np.random.Generator
 
-def _draw(
-    draw: Draw, stated: Parameter, case_set: CaseSet, sizes: Sizes, rng: np.random.Generator
-) -> Array:
-    shape: list[int] = []
-    for axis in stated.shape:
-        if axis == ELLIPSIS:
-            shape.extend(case_set.leading if draw.leading is None else draw.leading)
+    def argument(self, stated: Parameter, given: object) -> object:
+        """What the file gives for this parameter, drawn where it gives nothing."""
+        if given is None and stated.optional:
+            return None
+        if stated.members:
+            return self._nested(stated, given)
+        if stated.function:
+            return Function(str(given), GIVEN)
+        return self._numbers(stated, given)
+
+    def _nested(self, stated: Parameter, given: object) -> object:
+        if stated.repeat is None:
+            return self._dictionary(stated, given)
+        count = size_of(stated.repeat, self.sizes)
+        each = given if isinstance(given, list) else [given] * count
+        return [self._dictionary(stated, one) for one in each]
+
+    def _dictionary(self, stated: Parameter, given: object) -> dict[str, object]:
+        known = given if isinstance(given, Mapping) else {}
+        return {name: self.argument(m, known.get(name)) for name, m in stated.members.items()}
+
+    def _numbers(self, stated: Parameter, given: object) -> object:
+        dtype = stated.dtype if stated.dtype == "bool" else self.case_set.dtype or stated.dtype
+        if given is None and stated.value is not None:
+            axis = stated.value
+            given = size_of(axis, self.sizes) if isinstance(axis, str) else axis
+        if given is not None and is_fixed(given):
+            array = np.array(given, dtype=dtype)
         else:
-            shape.append(axis if isinstance(axis, int) else draw.sizes.get(axis, sizes[axis]))
-    numbers = GENERATORS[draw.draw](rng, tuple(shape))
-    return numbers if stated.dtype == "bool" else numbers * case_set.scale
+            array = self._drawn(stated, given).astype(dtype)
+        return array if stated.shape else array.item()
+
+    def _drawn(self, stated: Parameter, given: object) -> Array:
+        draw = _as_draw(stated, self.case_set, given)
+        shape: list[int] = []
+        for axis in stated.shape:
+            if axis == ELLIPSIS:
+                shape.extend(self.case_set.leading if draw.leading is None else draw.leading)
+            else:
+                shape.append(size_of(axis, {**self.sizes, **draw.sizes}))
+        if stated.below is not None and given is None:
+            return self.rng.integers(0, size_of(stated.below, self.sizes), tuple(shape))
+        numbers = GENERATORS[draw.draw](self.rng, tuple(shape))
+        return numbers if stated.dtype == "bool" else numbers * self.case_set.scale
 
 
 def _as_draw(stated: Parameter, case_set: CaseSet, given: object) -> Draw:
@@ -167,6 +214,20 @@ def _random_with_one(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return visible
 
 
+def _counting(_: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return np.arange(math.prod(shape)).reshape(shape)  # every entry differs: a swap shows
+
+
+def _hard_bias(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """An additive mask of 0 and -inf in which every query sees at least one key."""
+    return np.where(_random_with_one(rng, shape), 0.0, -np.inf)
+
+
+def _mixed_bias(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Finite biases, and -inf in about half of the places."""
+    return _hard_bias(rng, shape) + rng.integers(-12, 13, shape) / 4
+
+
 def _filled(value: bool | int) -> Callable[[np.random.Generator, tuple[int, ...]], Array]:
     return lambda _, shape: np.full(shape, value)
 
@@ -175,6 +236,9 @@ GENERATORS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] =
     "quarters": _quarters,
     "normals": _normals,
     "integers": _integers,
+    "counting": _counting,
+    "hard_bias": _hard_bias,
+    "mixed_bias": _mixed_bias,
     "zeros": _filled(0),
     "ones": _filled(1),
     "causal": _causal,

@@ -7,11 +7,11 @@ from app.domain.checks import Check, InputsUnchangedCheck
 from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
 from app.domain.run import CheckResult, Finding
-from app.grading.calls import Calls, call
+from app.grading.calls import Calls, call, files_with_given
 from app.grading.cases import Case
 from app.grading.checks import further_calls, judge
 from app.grading.compare import Verdict
-from app.grading.expected import Expected
+from app.grading.expected import Expected, sandbox_limits
 from app.grading.trial import Key, Trial, base_key
 from app.sandbox.job import Answer, Job, Limits
 from app.sandbox.sandbox import Sandbox
@@ -39,10 +39,10 @@ def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
         for case in cases_of(check, cases)
     }
     used = {case.name for check in problem.checks for case in cases_of(check, cases)}
-    planned = base_calls(problem, [case for case in cases if case.name in used], echo=echoed)
+    planned = base_calls([case for case in cases if case.name in used], echo=echoed)
     for check in problem.checks:
         for case in cases_of(check, cases):
-            planned |= further_calls(check, problem, case)
+            planned |= further_calls(check, case)
     return planned | _isolated(planned, problem, cases)
 
 
@@ -59,23 +59,26 @@ def _isolated(planned: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Ca
 
 
 def base_calls(
-    problem: CodeProblem,
     cases: Sequence[Case],
     *,
     echo: set[str] | frozenset[str] = frozenset(),
     file: str | None = None,
 ) -> Calls:
     """The case's own call, for each case; those in ``echo`` also send their arguments back."""
-    return {
-        base_key(case): call(problem.entry, case.arguments, file=file, echo=case.name in echo)
-        for case in cases
-    }
+    return {base_key(case): call(case, file=file, echo=case.name in echo) for case in cases}
 
 
 def run_calls(
-    sandbox: Sandbox, files: Mapping[str, bytes], calls: Calls, seed: int, limits: Limits
+    sandbox: Sandbox,
+    problem: CodeProblem,
+    files: Mapping[str, bytes],
+    calls: Calls,
+    seed: int,
+    limits: Limits | None = None,
 ) -> Answers:
     """One pass through the sandbox; every key gets its answer."""
+    limits = limits or sandbox_limits(problem)
+    files = files_with_given(problem, files)
     job = Job(files=files, calls=tuple(calls.values()), seed=seed, limits=limits)
     return dict(zip(calls, sandbox.run(job), strict=True))
 
@@ -90,7 +93,7 @@ class Run:
     expected: Expected
 
     def trial(self, case: Case) -> Trial:
-        return Trial(self.problem, case, self.answers, self.expected[case.name])
+        return Trial(case, self.answers, self.expected[case.name])
 
 
 def judge_checks(run: Run) -> tuple[CheckResult, ...]:

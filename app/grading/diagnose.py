@@ -86,8 +86,8 @@ def _answered(
     run: Run, files: Mapping[str, bytes], cases: Sequence[Case], sandbox: Sandbox, seed: int
 ) -> Run:
     """The submission's answers on further cases."""
-    calls = base_calls(run.problem, cases)
-    answers = run_calls(sandbox, files, calls, seed, sandbox_limits(run.problem))
+    calls = base_calls(cases)
+    answers = run_calls(sandbox, run.problem, files, calls, seed)
     return Run(run.problem, cases, answers, expected={})
 
 
@@ -121,10 +121,11 @@ def _answers_of(
     calls: Calls = {
         (candidate.id, *key): call
         for candidate in candidates
-        for key, call in base_calls(problem, cases, file=_file(candidate)).items()
+        for key, call in base_calls(cases, file=_file(candidate)).items()
     }
     files = {_file(candidate): _code(candidate) for candidate in candidates}
-    answers = run_calls(sandbox, files, calls, seed, sandbox_limits(problem, len(candidates)))
+    limits = sandbox_limits(problem, len(candidates))
+    answers = run_calls(sandbox, problem, files, calls, seed, limits)
     if len(candidates) == 1 or not any(map(_is_unloadable, answers.values())):
         return answers
     # One file that cannot be loaded has kept all others from being called.
@@ -155,8 +156,8 @@ def _explained(
     it differs from the student on any case of the run."""
     cases = [case for case in run.cases if base_key(case) in run.answers]
     calls = _calls_on(run.problem, cases, failed)
-    limits = sandbox_limits(run.problem)
-    answers = run_calls(sandbox, {_file(candidate): _code(candidate)}, calls, seed, limits)
+    files = {run.problem.file or _file(candidate): _code(candidate)}
+    answers = run_calls(sandbox, run.problem, files, calls, seed)
     if not all(same(run.problem, c, _own(run, c), answers[base_key(c)]) for c in cases):
         return set()
     theirs = dataclasses.replace(run, answers=answers)
@@ -167,9 +168,9 @@ def _calls_on(problem: CodeProblem, cases: Sequence[Case], failed: Sequence[Fail
     """Every case's own call, and what the failed checks need on the cases that decided them."""
     checks = [(check_of(problem, f.result.id), f.case) for f in failed]
     echo = {case.name for check, case in checks if isinstance(check, InputsUnchangedCheck)}
-    calls = base_calls(problem, cases, echo=echo)
+    calls = base_calls(cases, echo=echo)
     for check, case in checks:
-        calls |= further_calls(check, problem, case)
+        calls |= further_calls(check, case)
     return calls
 
 
@@ -180,7 +181,7 @@ def _outcome(failed: Failed, run: Run) -> Outcome:
 
 def same(problem: CodeProblem, case: Case, a: Answer, b: Answer) -> bool:
     """Whether two answers are one: the same outcome, or the same arrays within the tolerance."""
-    first, second = bind(a, problem.returns), bind(b, problem.returns)
+    first, second = bind(a, case.entry.returns), bind(b, case.entry.returns)
     if first.failure or second.failure:
         return _failure(first) == _failure(second)
     atol, rtol = _tolerance(problem, case)

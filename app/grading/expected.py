@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 
 from app.domain.answers import ExpressionField, Field, ShapeField, Value, parse_answers
-from app.domain.problem import AnswerProblem, CodeProblem, Problem, is_reference
+from app.domain.problem import (
+    AnswerProblem,
+    CodeProblem,
+    Problem,
+    entries_of,
+    is_reference,
+    solution_of,
+)
 from app.errors import AttestError
-from app.grading.calls import call
+from app.grading.calls import call, files_with_given
 from app.grading.cases import Case
 from app.grading.compare import Array
 from app.grading.results import bind
-from app.sandbox.job import Job, Limits
+from app.sandbox.job import Call, Failure, Job, Limits
 from app.sandbox.sandbox import Sandbox
 
 Expected = dict[str, Mapping[str, Array]]
@@ -34,10 +41,13 @@ def expected_results(
     A function of the reference is called here; a block of code runs in the sandbox like anyone's.
     Raises AttestError where the solution fails: that is our fault, not the student's.
     """
-    if is_reference(problem.solution):
-        function = reference_function(problem.solution)
-        return {case.name: _by_reference(problem, function, case) for case in cases}
-    return _by_code(problem, cases, sandbox, seed)
+    by_code = [case for case in cases if not is_reference(solution_of(problem, case.call))]
+    found = _by_code(problem, by_code, sandbox, seed) if by_code else {}
+    for case in cases:
+        if case.name not in found:
+            function = reference_function(solution_of(problem, case.call))
+            found[case.name] = _by_reference(problem, function, case)
+    return found
 
 
 def reference_function(solution: str) -> Callable[..., Any]:
@@ -83,13 +93,14 @@ def _quantity(function: Callable[..., Any], name: str, field: Field) -> object:
 def _by_reference(
     problem: CodeProblem, function: Callable[..., Any], case: Case
 ) -> Mapping[str, Array]:
+    names = case.entry.returns
     try:
         returned = function(*case.arguments.values())
         members = returned if isinstance(returned, tuple) else (returned,)
         if isinstance(returned, dict):
-            members = tuple(returned[name] for name in problem.returns)
+            members = tuple(returned[name] for name in names)
         arrays = [np.asarray(member) for member in members]
-        return dict(zip(problem.returns, arrays, strict=True))
+        return dict(zip(names, arrays, strict=True))
     except (TypeError, ValueError, LookupError) as error:
         raise _solution_failed(problem, error, case.name) from error
 
@@ -101,19 +112,42 @@ def _solution_failed(problem: Problem, error: Exception, case: str = "") -> Atte
 
 
 def _by_code(problem: CodeProblem, cases: Sequence[Case], sandbox: Sandbox, seed: int) -> Expected:
+    """Solutions in code: the problem's own is what procedures use, an entry's own is called alone.
+
+    Each stands in a file of its own, and all run in one process: staff wrote them."""
+    files = {_solution_file(problem, case): solution_of(problem, case.call) for case in cases}
     job = Job(
-        files={SOLUTION: problem.solution.encode()},
-        calls=tuple(call(problem.entry, case.arguments) for case in cases),
+        files=files_with_given(problem, {name: code.encode() for name, code in files.items()}),
+        calls=tuple(_solution_call(problem, case) for case in cases),
         seed=seed,
         limits=sandbox_limits(problem),
     )
-    results = [bind(answer, problem.returns) for answer in sandbox.run(job)]
+    results = [
+        bind(answer, case.entry.returns)
+        for case, answer in zip(cases, sandbox.run(job), strict=True)
+    ]
     for case, result in zip(cases, results, strict=True):
-        missing = [name for name in problem.returns if name not in result.arrays]
+        missing = [name for name in case.entry.returns if name not in result.arrays]
         if result.failure or missing:
-            why = result.failure.outcome if result.failure else f"no {', '.join(missing)}"
+            why = _told(result.failure) if result.failure else f"no {', '.join(missing)}"
             raise AttestError(f"problem {problem.id}, case {case.name}: the solution gave {why}")
     return {case.name: r.arrays for case, r in zip(cases, results, strict=True)}
+
+
+def _told(failure: Failure) -> str:
+    return f"{failure.outcome}: {failure.detail}" if failure.detail else failure.outcome
+
+
+def _solution_file(problem: CodeProblem, case: Case) -> str:
+    own = entries_of(problem)[case.call].solution
+    return f"solution_{case.call}.py" if own else SOLUTION
+
+
+def _solution_call(problem: CodeProblem, case: Case) -> Call:
+    file = _solution_file(problem, case)
+    if file == SOLUTION:
+        return call(case, file=file)
+    return Call(case.call, tuple(case.arguments.values()), file=file)
 
 
 def sandbox_limits(problem: CodeProblem, copies: int = 1) -> Limits:

@@ -12,7 +12,7 @@ from app.grading.answers import judge_answers
 from app.grading.cases import draw_cases
 from app.grading.code import Run, judge_checks, planned_calls, printed, run_calls
 from app.grading.diagnose import diagnose
-from app.grading.expected import expected_results, sandbox_limits
+from app.grading.expected import expected_results
 from app.sandbox.sandbox import Sandbox
 
 
@@ -54,7 +54,7 @@ def grade_code(
     began = time.monotonic()
     cases = draw_cases(problem, seed)
     calls = planned_calls(problem, cases)
-    answers = run_calls(sandbox, submission.files, calls, seed, sandbox_limits(problem))
+    answers = run_calls(sandbox, problem, submission.files, calls, seed)
     sandbox_s = time.monotonic() - began
     run = Run(problem, cases, answers, expected_results(problem, cases, sandbox, seed))
     checks = diagnose(run, judge_checks(run), submission.files, sandbox, seed)

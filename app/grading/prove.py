@@ -88,7 +88,7 @@ def submission_of(
 ) -> Submission:
     """A variant's code, or its answers with the fields left out as in the solution."""
     if isinstance(problem, CodeProblem):
-        return Submission(files={"submission.py": (code or "").encode()})
+        return Submission(files={problem.file or "submission.py": (code or "").encode()})
     return Submission(answers={**right_answers(problem), **(answers or {})})
 
 
@@ -104,7 +104,9 @@ def right_answers(problem: AnswerProblem) -> dict[str, object]:
 
 
 def _solution(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
-    if isinstance(problem, CodeProblem) and is_reference(problem.solution):
+    if isinstance(problem, CodeProblem) and (
+        not problem.solution or is_reference(problem.solution)
+    ):
         return  # it is what expected results are made of; comparing it with itself proves nothing
     code = problem.solution if isinstance(problem, CodeProblem) else None
     assert code is None or isinstance(code, str)

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.domain.checks import CheckBase
 from app.domain.outcome import Outcome
-from app.domain.problem import CodeProblem
+from app.domain.problem import Parameter
 from app.domain.run import Finding
 from app.grading.cases import Case
 from app.grading.compare import Array, Mask, Question, Verdict
@@ -28,7 +28,6 @@ def base_key(case: Case) -> Key:
 class Trial:
     """A case, the answers to all calls of the run, and the expected results of the case."""
 
-    problem: CodeProblem
     case: Case
     answers: Mapping[Key, Answer]
     expected: Mapping[str, Array]
@@ -39,20 +38,25 @@ class Trial:
 
     def results(self, key: Key | None = None) -> Results:
         """The named results of the call ``key``, by default of the case's own call."""
-        return bind(self.answers[key or base_key(self.case)], self.problem.returns)
+        return bind(self.answers[key or base_key(self.case)], self.returns)
+
+    @property
+    def returns(self) -> Mapping[str, Parameter]:
+        """What the case's entry returns."""
+        return self.case.entry.returns
 
     def visible(self, check: CheckBase) -> Mask | None:
         """The mask that ``check.by`` names, True = visible; None where the case has none."""
-        return visible_keys(self.problem, check, self.case)
+        return visible_keys(check, self.case)
 
 
-def visible_keys(problem: CodeProblem, check: CheckBase, case: Case) -> Mask | None:
+def visible_keys(check: CheckBase, case: Case) -> Mask | None:
     """The mask that ``check.by`` names, True = visible; None where the case has none."""
     mask = case.arguments.get(check.by) if check.by else None
     if mask is None or check.by is None:
         return None
     array = np.asarray(mask, dtype=np.bool_)
-    return ~array if problem.parameters[check.by].true_means == "hidden" else array
+    return ~array if case.entry.parameters[check.by].true_means == "hidden" else array
 
 
 Compare = Callable[[Array, Array, Question], Verdict | None]
@@ -64,7 +68,7 @@ def first_wrong(check: CheckBase, trial: Trial, compare: Compare) -> Verdict | N
     failed = failure_verdict(results, trial)
     if failed:
         return failed
-    parts = list(named_parts(check, trial.problem.returns))
+    parts = list(named_parts(check, trial.returns))
     for name, _ in parts:
         if name not in results.arrays:
             return missing(name, results, trial)
@@ -82,7 +86,8 @@ def failure_verdict(results: Results, trial: Trial) -> Verdict | None:
     """The verdict on a call that gave no values at all."""
     if results.failure is None:
         return None
-    finding = finding_of(results.failure, trial.case.name, trial.problem.entry)
+    missed = results.failure.outcome == Outcome.NOT_DEFINED and results.failure.detail
+    finding = finding_of(results.failure, trial.case.name, missed or trial.case.call)
     return Verdict(results.failure.outcome, finding)
 
 
@@ -91,7 +96,7 @@ def missing(name: str, results: Results, trial: Trial) -> Verdict:
     facts: dict[str, object] = {
         "case": trial.case.name,
         "name": name,
-        "names": list(trial.problem.returns),
+        "names": list(trial.returns),
         "count": results.count,
     }
     return Verdict(Outcome.WRONG_TYPE, Finding(key="missing_result", facts=facts))  # type: ignore[arg-type]

@@ -6,8 +6,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app import problems, submissions
 from app.db import Sessions, snapshot, transaction
-from app.domain.problem import CodeProblem, Parameter
-from app.domain.problem import Problem as Content
+from app.domain.problem import CodeProblem, entries_of, written_entries
 from app.errors import NotFound
 from app.http.access import Configuration, Database, RateLimits, Student
 from app.models import Person
@@ -37,7 +36,8 @@ def starter(problem_id: str, viewer: Student, database: Database) -> Response:
         content = problems.find(session, viewer, problem_id).content
     if not isinstance(content, CodeProblem):
         raise NotFound(f"{problem_id} has no starter")
-    headers = {"Content-Disposition": f'attachment; filename="{content.entry}.py"'}
+    name = content.file or f"{next(iter(entries_of(content)))}.py"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content.starter, headers=headers, media_type="text/x-python")
 
 
@@ -99,17 +99,9 @@ def _shown(
         draft.status,
         assignment=view.row.assignment,
         problem=content,
-        signature=_signature(content),
+        signatures=written_entries(content) if isinstance(content, CodeProblem) else {},
         starter=highlighted(content.starter, ".py") if isinstance(content, CodeProblem) else None,
         attempts=attempts,
         draft=draft,
         upload_limit_mb=settings.upload_limit / 2**20,
     )
-
-
-def _signature(content: Content) -> list[tuple[str, str, Parameter]]:
-    """The parameters and results of the function to write: role, name, and what it is."""
-    if not isinstance(content, CodeProblem):
-        return []
-    stated = (("parameter", content.parameters), ("result", content.returns))
-    return [(role, name, each) for role, named in stated for name, each in named.items()]

@@ -117,7 +117,7 @@ def test_an_argument_can_be_drawn_with_sizes_of_its_own():
 
 
 MEANT = [
-    ("entry: scale\n", "entri: scale\n", "entri", "unknown key `entri`; did you mean `entry`?"),
+    ("entry: scale\n", "enty: scale\n", "enty", "unknown key `enty`; did you mean `entry`?"),
     ("atol: 1.0", "atoll: 1.0", "atoll", "unknown key `atoll`; did you mean `atol`?"),
     ("dtype: bool", "dtyp: bool", "dtyp:", "unknown key `dtyp`; did you mean `dtype`?"),
     ("distinct_dims", "distinct", "distinct:", "`distinct`; did you mean `distinct_dims`?"),

@@ -90,7 +90,7 @@ SUMS = """
     title: {en: Sums, zh: 和}
     section: "3.1"
     source: written for the tests
-    points: 2
+    points: 3
     statement: {en: Rows., zh: 行。}
     entry: f
     parameters: {x: {shape: [n, m]}}
@@ -101,6 +101,7 @@ SUMS = """
     checks:
       - {id: sums, kind: row_sums, cases: [a], points: 1}
       - {id: late, kind: values, cases: [a], points: 1, requires: [sums]}
+      - {id: same, kind: invariant, change: {x: add_row_constants}, cases: [a], points: 1}
     limits: {wall_s: 5, case_s: 1}
 """
 

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from app.domain import checks as kinds
-from app.domain.problem import CodeProblem
 from app.grading.calls import Calls
 from app.grading.cases import Case
-from app.grading.checks import inputs_unchanged, no_leak, repeatable, weights
+from app.grading.checks import gradient, inputs_unchanged, invariant, no_leak, repeatable, weights
 from app.grading.compare import (
     Array,
     Question,
@@ -38,12 +37,15 @@ JUDGES: dict[type[kinds.CheckBase], Judge] = {
     kinds.ZerosCheck: weights.judge_zeros,
     kinds.RowSumsCheck: weights.judge_row_sums,
     kinds.NoLeakCheck: no_leak.judge,
+    kinds.InvariantCheck: invariant.judge,
+    kinds.GradientCheck: gradient.judge,
     kinds.InputsUnchangedCheck: inputs_unchanged.judge,
     kinds.RepeatableCheck: repeatable.judge,
 }
 
-FURTHER_CALLS: dict[type[kinds.CheckBase], Callable[[Any, CodeProblem, Case], Calls]] = {
+FURTHER_CALLS: dict[type[kinds.CheckBase], Callable[[Any, Case], Calls]] = {
     kinds.NoLeakCheck: no_leak.calls,
+    kinds.InvariantCheck: invariant.calls,
     kinds.RepeatableCheck: repeatable.calls,
 }
 
@@ -53,7 +55,7 @@ def judge(check: kinds.CheckBase, trial: Trial) -> Verdict | None:
     return JUDGES[type(check)](check, trial)
 
 
-def further_calls(check: kinds.CheckBase, problem: CodeProblem, case: Case) -> Calls:
+def further_calls(check: kinds.CheckBase, case: Case) -> Calls:
     """The calls that ``check`` needs on ``case`` beside the case's own."""
     needed = FURTHER_CALLS.get(type(check))
-    return needed(check, problem, case) if needed else {}
+    return needed(check, case) if needed else {}

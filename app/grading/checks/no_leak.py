@@ -11,7 +11,6 @@ import numpy as np
 
 from app.domain.checks import NoLeakCheck
 from app.domain.outcome import Outcome
-from app.domain.problem import CodeProblem
 from app.domain.run import Finding
 from app.grading.calls import Calls, call
 from app.grading.cases import Case
@@ -22,13 +21,13 @@ from app.grading.trial import Key, Trial, failure_verdict, missing, named_parts,
 AFTER = "after"
 
 
-def calls(check: NoLeakCheck, problem: CodeProblem, case: Case) -> Calls:
+def calls(check: NoLeakCheck, case: Case) -> Calls:
     """One call for each distinct hidden set of a query and each replacement."""
     return {
         _key(check, case, hidden, replacement): call(
-            problem.entry, _replaced(check, case, hidden, replacement), fork=AFTER
+            case, _replaced(check, case, hidden, replacement), fork=AFTER
         )
-        for hidden, _ in _hidden_sets(visible_keys(problem, check, case))
+        for hidden, _ in _hidden_sets(visible_keys(check, case))
         for replacement in check.replacements
     }
 
@@ -38,7 +37,7 @@ def judge(check: NoLeakCheck, trial: Trial) -> Verdict | None:
     failed = failure_verdict(before, trial)
     if failed:
         return failed
-    for name, _ in named_parts(check, trial.problem.returns):
+    for name, _ in named_parts(check, trial.returns):
         if name not in before.arrays:
             return missing(name, before, trial)
         verdict = wrong_shape(
@@ -66,7 +65,7 @@ def _changed(
     failed = failure_verdict(after, trial)
     if failed:
         return failed
-    for name, _ in named_parts(check, trial.problem.returns):
+    for name, _ in named_parts(check, trial.returns):
         if name not in after.arrays:
             return missing(name, after, trial)
         old, new = before.arrays[name], after.arrays[name]

@@ -1,7 +1,6 @@
 """The same call again: a result that depends on a hidden state or on chance is not repeatable."""
 
 from app.domain.checks import RepeatableCheck
-from app.domain.problem import CodeProblem
 from app.grading.calls import Calls, call
 from app.grading.cases import Case
 from app.grading.compare import Array, Question, Verdict, wrong_shape, wrong_where
@@ -12,9 +11,9 @@ def again_key(case: Case) -> Key:
     return ("again", case.name)
 
 
-def calls(_: RepeatableCheck, problem: CodeProblem, case: Case) -> Calls:
+def calls(_: RepeatableCheck, case: Case) -> Calls:
     # In the same process as the first call: there a cache that was kept shows itself.
-    return {again_key(case): call(problem.entry, case.arguments)}
+    return {again_key(case): call(case)}
 
 
 def judge(check: RepeatableCheck, trial: Trial) -> Verdict | None:
