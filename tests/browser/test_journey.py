@@ -1,6 +1,8 @@
 """From the sign-in link to a score that a person changed, with a script and without."""
 
+import shutil
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +13,7 @@ pytestmark = pytest.mark.browser
 
 WRONG = (files("app.demo") / "mask_after_softmax.py").read_bytes()
 IDEA = "rows no longer sum to 1"
+NEW_PROBLEM = Path(__file__).parents[1] / "problem_files" / "sdpa.yaml"
 PROBLEM = "/problems/s33-masked-attention"
 
 
@@ -141,6 +144,23 @@ def test_staff_see_a_broken_file_soon_after_it_appears(open_page: Open, service:
 
     until(is_told)
     expect(page.locator("main")).to_contain_text("line 1, column 1")
+
+
+def test_a_problem_that_appears_in_the_folder_can_soon_be_submitted_to(
+    open_page: Open, service: Service
+) -> None:
+    page = open_page("student")
+    shutil.copy(NEW_PROBLEM, service.problems / "masks")
+
+    def is_listed() -> bool:
+        page.goto("/")
+        return page.get_by_text("sdpa", exact=True).count() == 1
+
+    until(is_listed, seconds=60)
+    page.locator("a[href='/problems/sdpa']").click()
+    page.get_by_text("Or write it here").click()
+    page.get_by_role("button", name="Submit this code").click()
+    expect(page.locator(".total")).to_contain_text("0 / ", timeout=20_000)
 
 
 def test_a_signed_out_student_is_told_how_to_come_back(open_page: Open, watch: Watch) -> None:

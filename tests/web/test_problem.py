@@ -1,7 +1,10 @@
 """The page of a problem: what it tells, and what it does with what is sent."""
 
-from app import runs
-from app.db import snapshot
+from pathlib import Path
+
+from app import problems, runs
+from app.catalogue.problem_file import read_problem
+from app.db import snapshot, transaction
 from app.domain.problem import CodeProblem
 from tests.web.conftest import MASKED, SHEET
 
@@ -13,6 +16,25 @@ ANSWERS = {
     "A.1.1": " 1/5 ",
     "unchanged_row": "2",
 }
+
+PAIR = """
+id: pair
+kind: code
+title: {en: A pair, zh: 一对}
+section: "1"
+source: tests
+points: 1
+statement: {en: Write both., zh: 写出两个函数。}
+entries:
+  split: {parameters: {Y: {shape: [T, H]}, H: {dtype: int64, value: H}}, returns: {C: {shape: [H]}}}
+  merge: {parameters: {C: {shape: [H]}}, returns: {Y: {shape: [T]}}}
+  round_trip: {uses: [split, merge], parameters: {C: {shape: [H]}}, returns: {C: {shape: [H]}}}
+given: "def round_trip(split, merge, C): return C"
+starter: "def split(Y, H): ..."
+solution: "def split(Y, H): return Y"
+cases: {one: {call: split, dims: {T: 2, H: 3}}}
+checks: [{id: only, kind: values, cases: [one], points: 1}]
+"""
 
 
 def sent_work(database, response):
@@ -162,3 +184,27 @@ def test_posting_too_often_is_refused_with_the_time_to_wait(browse, settings):
 
 def test_an_outsider_does_not_learn_what_problems_there_are(browse):
     assert browse("outsider").get(f"/problems/{MASKED}").status_code == 403
+
+
+def test_every_function_to_write_is_shown_and_no_procedure_of_the_problem(
+    browse, database, shipped
+):
+    with transaction(database) as session:
+        version = read_problem(Path("heads/pair.yaml"), PAIR.encode())
+        problems.propose(session, version, None, proven=True)
+    page = browse("student").get("/problems/pair").text
+    assert "split(Y, H) → C" in page
+    assert "merge(C) → Y" in page
+    assert "round_trip" not in page
+
+
+def test_a_dictionary_among_the_parameters_is_shown_with_its_members(browse, database, shipped):
+    known = shipped[MASKED]
+    old = b"  visible: {shape"
+    new = b"  blocks: {repeat: L, members: {W: {shape: [d_k]}}}\n" + old
+    with transaction(database) as session:
+        version = read_problem(Path(known.path), known.yaml.replace(old, new, 1))
+        problems.propose(session, version, None, proven=True)
+    page = browse("student").get(f"/problems/{MASKED}").text
+    assert "a list of L dictionaries" in page
+    assert "<code>blocks[i].W</code>" in page
