@@ -23,7 +23,17 @@ ACCEPTED = [
     for variant in problem.accepted
 ]
 
-COUNTS = {"cb-shapes": 8, "s33-masked-attention": 13, "s34-a1-masked": 8, "sdpa": 2}
+COUNTS = {
+    "cb-shapes": 8,
+    "s31-softmax": 8,
+    "s33-bias-order": 5,
+    "s33-masked-attention": 13,
+    "s34-a1-masked": 8,
+    "s35-mha": 13,
+    "s35-split-merge": 7,
+    "s38-projection-backward": 6,
+    "sdpa": 2,
+}
 
 
 def test_no_misconception_gets_lost():
