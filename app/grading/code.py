@@ -43,7 +43,20 @@ def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
     for check in problem.checks:
         for case in cases_of(check, cases):
             planned |= further_calls(check, case)
-    return planned | _isolated(planned, problem, cases)
+    return _visible_first(planned | _isolated(planned, problem, cases), problem, cases)
+
+
+def _visible_first(planned: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Calls:
+    """The same calls, those whose printed text and errors a student sees before the others: a
+    function that remembers its inputs could otherwise print hidden ones there."""
+    visible = visible_keys_of(problem, cases)
+    return {key: planned[key] for key in sorted(planned, key=lambda key: key not in visible)}
+
+
+def visible_keys_of(problem: CodeProblem, cases: Sequence[Case]) -> set[Key]:
+    """The own calls of the cases that a check which is not hidden uses."""
+    shown = [check for check in problem.checks if not check.hidden]
+    return {base_key(case) for check in shown for case in cases_of(check, cases)}
 
 
 def _isolated(planned: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Calls:
@@ -136,15 +149,10 @@ def printed(run: Run) -> tuple[str, str]:
 
     A case is visible if a check that is not hidden uses it.
     """
-    visible = {
-        case.name
-        for check in run.problem.checks
-        if not check.hidden
-        for case in cases_of(check, run.cases)
-    }
+    visible = visible_keys_of(run.problem, run.cases)
     texts: dict[bool, list[str]] = {True: [], False: []}
     for key, answer in run.answers.items():
-        texts[key[0] == "base" and key[1] in visible].append(answer.stdout)
+        texts[key in visible].append(answer.stdout)
     return _cut("".join(texts[True])), _cut("".join(texts[False]))
 
 

@@ -1,13 +1,16 @@
 """Short ways to run one file in the sandbox and look at what came out."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from textwrap import dedent
 from typing import Any
 
 import pytest
 
+from app.errors import SandboxUnavailable
 from app.sandbox.config import LAYERS
 from app.sandbox.job import Answer, Call, Job, Limits
+from app.sandbox.probe import Level
 from app.sandbox.sandbox import Sandbox
 
 RunCalls = Callable[..., list[Answer]]
@@ -23,6 +26,51 @@ def lone(sandbox: Sandbox) -> Iterator[Sandbox]:
     """A sandbox of one slot, which a test may break: it heals."""
     with Sandbox(slots=1) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def landlocked() -> Iterator[Sandbox]:
+    """One slot at the weaker level, on a host that allows more."""
+    try:
+        started = Sandbox(allow_level=Level.LANDLOCK, without=frozenset({"namespaces"}))
+    except SandboxUnavailable as refusal:
+        pytest.skip(f"no level landlock: {refusal}")
+    with started:
+        yield started
+
+
+LANDLOCK_LACKS = {
+    "own tmpfs": "no mount namespace: a job has nowhere to write",
+    "own pids": "no pid namespace: a job is not process 1",
+}
+"""Layers that level landlock does not have, by the mark ``needs``."""
+
+
+@pytest.fixture(params=list(Level))
+def walled(request: pytest.FixtureRequest) -> Sandbox:
+    """A sandbox of one slot, at each level; a test marked ``needs`` names what it is about."""
+    level = request.param
+    for mark in request.node.iter_markers("needs"):
+        if level is Level.LANDLOCK:
+            pytest.skip(f"level landlock: {LANDLOCK_LACKS[mark.args[0]]}")
+    ATTACKED[level] += 1
+    name = "lone" if level is Level.FULL else "landlocked"
+    found: Sandbox = request.getfixturevalue(name)
+    return found
+
+
+ATTACKED: Counter[str] = Counter()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(layer): what a sandbox test is about")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests attacked each level."""
+    if ATTACKED:
+        counts = ", ".join(f"{count} at level {level}" for level, count in ATTACKED.items())
+        terminalreporter.write_line(f"sandbox tests: {counts}")
 
 
 @pytest.fixture(scope="session")

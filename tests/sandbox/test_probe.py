@@ -10,7 +10,6 @@ from app.errors import SandboxUnavailable
 from app.sandbox import landlock, probe, seccomp
 from app.sandbox.job import Call, Job, Limits
 from app.sandbox.probe import Level
-from app.sandbox.sandbox import Sandbox
 
 UNDER_A_CONTAINER_S_FILTER = """
 import errno, json, sys
@@ -94,17 +93,6 @@ def test_another_architecture_is_refused_in_one_sentence(monkeypatch):
     seccomp.job_filter.cache_clear()
     with pytest.raises(SandboxUnavailable, match=r"this machine is riscv64; .* x86_64 only"):
         seccomp.job_filter()
-
-
-@pytest.fixture(scope="module")
-def landlocked():
-    """The weaker level, on a host that allows more."""
-    try:
-        started = Sandbox(without=frozenset({"namespaces"}))
-    except SandboxUnavailable as refusal:
-        pytest.skip(f"the interpreter lies where another uid cannot reach it: {refusal}")
-    with started:
-        yield started
 
 
 def test_at_level_landlock_a_job_runs_and_reads_its_own_files_only(landlocked):
