@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DELETE_ON_ERROR:
-.PHONY: install serve check test bench clean
+.PHONY: install serve check test fuzz bench clean
 
 install: $(VENV)/installed
 
@@ -27,6 +27,10 @@ check: install
 
 test: install
 	$(BIN)/python -m pytest $(TEST)
+
+# SECONDS=60 for a short one; what it finds goes into the corpus that make test replays
+fuzz: install
+	$(BIN)/python -m tests.sandbox.fuzz $(or $(SECONDS),600)
 
 bench: install
 	$(BIN)/python -m tests.bench

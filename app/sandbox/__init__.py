@@ -14,6 +14,7 @@ the host allows; the rest is its inside. It falls into two sides that share thre
     fork       one child's end       trusted side)     failures   exceptions in words
     slot       a place to run a job, children on standby
     line       its control socket
+    channel    a job's socket
     probe      the host's level
 
 What stops what, from the outside in; each layer holds alone for most of what the others stop:

@@ -1,7 +1,6 @@
 """The trusted end of one child: its socket, its printed text, its end."""
 
 import os
-import select
 import socket
 import time
 from types import TracebackType
@@ -9,6 +8,7 @@ from typing import NamedTuple, Self
 
 from app.sandbox import wire
 from app.sandbox.cgroup import Group
+from app.sandbox.channel import Channel
 from app.sandbox.control import HELLO, Begin, Ended, Kill, Start
 from app.sandbox.job import Limits
 from app.sandbox.line import Line, SlotLost
@@ -18,7 +18,6 @@ _ENDS_BY_ITSELF_S = 0.25
 _REAP_S = 20.0
 _CONFINE_S = 20.0
 _DISK_MB = 16
-_CHUNK = 1 << 16
 
 
 class Bounds(NamedTuple):
@@ -46,11 +45,8 @@ class Fork:
         self._number = int.from_bytes(os.urandom(8))
         self._printed = os.memfd_create("printed", os.MFD_CLOEXEC)
         self._printed_end = 0
-        self._unread = bytearray()
-        self._socket, theirs = socket.socketpair()
-        self._socket.setblocking(False)
-        self._poller = select.poll()
-        self._poller.register(self._socket, select.POLLIN)
+        ours, theirs = socket.socketpair()
+        self._channel = Channel(ours)
         try:
             with theirs:
                 start = Start(self._number, *born_with)
@@ -68,7 +64,7 @@ class Fork:
         self._line.tell(Begin(self._number, int(wall_s * 1000) + 1))
         self._oom_kills = self._group.oom_kills() if self._group else 0
         try:
-            hello = self._read(len(HELLO), time.monotonic() + _CONFINE_S)
+            hello = self._channel.read(len(HELLO), time.monotonic() + _CONFINE_S)
         except (EOFError, TimeoutError, OSError):
             self.end()
             text, _ = self.printed(500)
@@ -93,62 +89,18 @@ class Fork:
     def close(self) -> None:
         """Let go of the descriptors; the child is dead or about to be."""
         self._line.forget(self._number)
-        self._socket.close()
+        self._channel.close()
         os.close(self._printed)
-
-    # Messages
 
     def send(self, header: wire.Header, arrays: list[wire.Array], deadline: float) -> None:
         """Raises TimeoutError past the deadline, OSError once the child is gone."""
-        for part in wire.parts(header, arrays):
-            view = memoryview(part)
-            while view:
-                try:
-                    view = view[self._socket.send(view) :]
-                except BlockingIOError:
-                    self._wait(select.POLLOUT, deadline)
+        self._channel.send(header, arrays, deadline)
 
     def receive(
         self, kind: type[Kind], limit: int, deadline: float
     ) -> tuple[Kind, list[wire.Array]]:
         """Raises TimeoutError, EOFError or OSError if none comes, Unreadable for a bad one."""
-        return wire.receive(lambda size: self._read(size, deadline), kind, limit)
-
-    def _read(self, size: int, deadline: float) -> bytes | bytearray:
-        """Exactly ``size`` bytes; what came along with them waits for the next read."""
-        while len(self._unread) < min(size, _CHUNK):
-            self._wait(select.POLLIN, deadline)
-            # Never recvmsg: a descriptor the child sends must not arrive here.
-            got = self._socket.recv(_CHUNK)
-            if not got:
-                raise EOFError
-            self._unread += got
-        known = self._unread[:size]
-        del self._unread[:size]
-        return known if len(known) == size else self._read_on(known, size, deadline)
-
-    def _read_on(self, known: bytearray, size: int, deadline: float) -> bytearray:
-        """The rest of a large array, straight into its place."""
-        buffer = bytearray(size)
-        buffer[: len(known)] = known
-        view = memoryview(buffer)[len(known) :]
-        while view:
-            self._wait(select.POLLIN, deadline)
-            got = self._socket.recv_into(view)
-            if not got:
-                raise EOFError
-            view = view[got:]
-        return buffer
-
-    def _wait(self, event: int, deadline: float) -> None:
-        """Until the socket is ready. The deadline is looked at before every single read: a
-        child that sends a byte at a time gains nothing."""
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._poller.modify(self._socket, event)
-        if not self._poller.poll(left * 1000):
-            raise TimeoutError
+        return self._channel.receive(kind, limit, deadline)
 
     def printed(self, limit: int) -> tuple[str, bool]:
         """The text printed since last asked, at most ``limit`` bytes, and whether it was cut."""
