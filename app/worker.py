@@ -17,7 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 
-from app import db, jobs, problem_folder, problems, runs, schema, workers
+from app import db, jobs, logs, problem_folder, problems, runs, schema, workers
 from app.catalogue.source import read_source
 from app.db import Sessions, database_url, snapshot, transaction
 from app.domain.run import Json
@@ -198,7 +198,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m app.worker")
     parser.add_argument("--slots", type=int)
     slots = parser.parse_args().slots
-    logging.basicConfig(format="%(name)s: %(message)s", level=logging.INFO, stream=sys.stderr)
+    logs.to_stderr()
     _thread(_end_with_parent)
     settings = Settings()
     try:

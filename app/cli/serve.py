@@ -1,8 +1,8 @@
 """``attest serve``: the whole service."""
 
 import logging
-import sys
 
+from app import logs
 from app.service.serve import serve
 from app.settings import Settings
 
@@ -16,7 +16,7 @@ def run(
     once: bool,
 ) -> int:
     """Serves until it is told to end. Returns 0."""
-    logging.basicConfig(format="%(name)s: %(message)s", level=logging.INFO, stream=sys.stderr)
+    logs.to_stderr()
     logging.getLogger("alembic").setLevel(logging.WARNING)
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     flags = {

@@ -1,14 +1,12 @@
 """``attest worker``: a grading worker of its own."""
 
-import logging
-import sys
-
+from app import logs
 from app.settings import Settings
 from app.worker import run as work
 
 
 def run(slots: int | None) -> int:
     """Grades until it is told to end. Returns 0."""
-    logging.basicConfig(format="%(name)s: %(message)s", level=logging.INFO, stream=sys.stderr)
+    logs.to_stderr()
     work(Settings(), slots=slots)
     return 0

@@ -6,6 +6,7 @@ those whose row has changed.
 """
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
@@ -14,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, cast
 
-import structlog
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
@@ -27,7 +27,7 @@ IDLE_S = 60.0
 Reader = Callable[[Session, Collection[str]], dict[str, str]]
 """States of rows by id, such as ``submissions.statuses``."""
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -125,7 +125,7 @@ class Changes:
             try:
                 self._look()
             except Exception as error:  # a busy database must not end all waiting
-                log.error("looking_for_changes_failed", exc_info=error)
+                log.error("looking for changes failed", exc_info=error)
 
     def _look(self) -> None:
         watchers = self._watching()

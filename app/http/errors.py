@@ -3,11 +3,11 @@
 Pages show the same facts as HTML: ``add_error_handlers`` takes the function that draws them.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from app.errors import AttestError, Place, ProblemFileError
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 
 class ErrorPlace(BaseModel):
@@ -71,7 +71,7 @@ def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
     def ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, AttestError)
         if error.status >= 500:
-            log.error("request_failed", error=str(error), path=request.url.path)
+            log.error("%s failed: %s", _route(request), error)
         return answer(request, _of_attest_error(error), getattr(error, "headers", None))
 
     def frameworks(request: Request, error: Exception) -> Response:
@@ -84,13 +84,18 @@ def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
         return answer(request, of_validation(error.errors()))
 
     def unexpected(request: Request, error: Exception) -> Response:
-        log.error("request_crashed", path=request.url.path, exc_info=error)
+        log.error("%s crashed", _route(request), exc_info=error)
         return answer(request, error_details(500, "something went wrong on our side"))
 
     app.add_exception_handler(AttestError, ours)
     app.add_exception_handler(HTTPException, frameworks)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Exception, unexpected)
+
+
+def _route(request: Request) -> str:
+    # The route, not the address: an address can hold a sign-in code.
+    return f"{request.method} {getattr(request.scope.get('route'), 'path', 'of no route')}"
 
 
 def of_validation(errors: Iterable[Mapping[str, Any]]) -> ErrorDetails:

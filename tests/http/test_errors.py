@@ -1,9 +1,13 @@
 """Every error has one form, says what was expected, and repeats nothing that was sent."""
 
+import logging
+
+import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from app.http.errors import add_error_handlers
+from app.logs import OneLine
 from tests.conftest import Ask
 
 
@@ -58,3 +62,24 @@ def test_every_answer_carries_the_strict_headers(ask: Ask) -> None:
         assert answer.headers["x-frame-options"] == "DENY"
         assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_crash_is_logged_by_its_route_without_address_or_variables(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = FastAPI()
+    add_error_handlers(app)
+
+    @app.get("/sign-in/{code}")
+    def crash(code: str) -> None:
+        raise RuntimeError("no table")
+
+    TestClient(app, raise_server_exceptions=False).get("/sign-in/SECRET%0Aforged: line")
+    text = OneLine("%(name)s: %(message)s").format(caplog.records[0])
+    assert "app.http.errors: GET /sign-in/{code} crashed" in text
+    assert "SECRET" not in text
+
+
+def test_a_log_line_cannot_begin_another_one() -> None:
+    record = logging.LogRecord("app", logging.INFO, "", 0, "a\nforged: line \x1b[31m", (), None)
+    assert OneLine("%(message)s").format(record) == "a\\nforged: line \\x1b[31m"
