@@ -141,3 +141,16 @@ def test_the_line_of_an_exception_is_marked_when_it_is_followed(
     page.get_by_role("link", name="Go to the line").first.click()
     assert ground() != plain
     expect(line).to_be_in_viewport()
+
+
+def test_code_stands_line_by_line_beside_its_numbers(open_page: Open, submit: Submit) -> None:
+    page = open_page("student", submit("mask_after_softmax.py", WRONG))
+    code = page.locator(".code-box td.code")
+    assert [line.rstrip() for line in code.inner_text().strip("\n").split("\n")] == [
+        line.rstrip() for line in WRONG.strip("\n").split("\n")
+    ]
+    tops = [
+        page.locator(selector).bounding_box()["height"]  # type: ignore[index]
+        for selector in (".code-box td.code pre", ".code-box td.linenos pre")
+    ]
+    assert abs(tops[0] - tops[1]) < 2
