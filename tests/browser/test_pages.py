@@ -144,7 +144,7 @@ def test_the_line_of_an_exception_is_marked_when_it_is_followed(
 
 
 def test_code_stands_line_by_line_beside_its_numbers(open_page: Open, submit: Submit) -> None:
-    page = open_page("student", submit("mask_after_softmax.py", WRONG))
+    page = open_page("student", submit(WRONG))
     code = page.locator(".code-box td.code")
     assert [line.rstrip() for line in code.inner_text().strip("\n").split("\n")] == [
         line.rstrip() for line in WRONG.strip("\n").split("\n")
