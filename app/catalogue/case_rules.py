@@ -1,12 +1,12 @@
 """What the parameters and the cases of a code problem must say without contradicting themselves."""
 
-import ast
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import get_args
 
 from app.catalogue.known import At, Found, unknown, unknown_names
+from app.catalogue.staff_code import defined_names
 from app.domain.axes import (
     ELLIPSIS,
     axis_names,
@@ -145,15 +145,6 @@ def _members(at: At, stated: Parameter, value: object, axes: list[str]) -> Itera
         for name, member in one.items():
             if name in stated.members:
                 yield from _argument((*where, name), name, stated.members[name], member, axes)
-
-
-def defined_names(code: str) -> set[str]:
-    """The functions and classes that a block of staff code defines; none if it is not Python."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError):
-        return set()
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def _generator(at: At, stated: Parameter, value: object, axes: list[str]) -> Iterator[Found]:

@@ -5,10 +5,19 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from app.catalogue.case_rules import case_findings, defined_names, entry_findings
+from app.catalogue.case_rules import case_findings, entry_findings
 from app.catalogue.known import At, Found, unknown, unknown_names
+from app.catalogue.staff_code import defined_names, parameters_of
 from app.domain.answers import parse_answers
-from app.domain.checks import Check, InvariantCheck, NoLeakCheck, RowSumsCheck, ZerosCheck
+from app.domain.checks import (
+    Check,
+    InvariantCheck,
+    NoLeakCheck,
+    PropertyCheck,
+    RowSumsCheck,
+    ValuesCheck,
+    ZerosCheck,
+)
 from app.domain.problem import (
     AnswerProblem,
     CodeProblem,
@@ -88,10 +97,34 @@ def _checks(problem: Problem) -> Iterator[Found]:
         for key, tolerance in (("atol", check.atol), ("rtol", check.rtol)):
             if not 0 <= tolerance < math.inf:
                 yield (*at, key), f"{key} is {tolerance}; expected a finite number from 0"
+        if check.credit == "per_entry" and not isinstance(check, ValuesCheck):
+            yield (*at, "credit"), "only a check of kind values has credit per entry"
         if isinstance(problem, CodeProblem):
             yield from _code_check(problem, check, at)
-        elif check.cases:
-            yield (*at, "cases"), "a problem of kind answer has no cases"
+        else:
+            yield from _answer_check(problem, check, at)
+
+
+def _answer_check(problem: AnswerProblem, check: Check, at: At) -> Iterator[Found]:
+    if check.cases:
+        yield (*at, "cases"), "a problem of kind answer has no cases"
+    if isinstance(check, PropertyCheck):
+        yield from _property((*at, "holds"), check.holds, "holds", problem)
+    elif not isinstance(check, ValuesCheck):
+        yield (*at, "kind"), f"kind {check.kind} needs code; expected values or property"
+
+
+def _property(at: At, code: str, function: str, problem: AnswerProblem) -> Iterator[Found]:
+    wrong = list(_python(at, code))
+    yield from wrong
+    if wrong:
+        return
+    names = parameters_of(code, function)
+    if not names:
+        yield at, f"expected a function `{function}` of one field or more"
+    for name in names:
+        if message := unknown(name, problem.fields, "field"):
+            yield at, message
 
 
 def _of(at: At, check: Check, names: Iterable[str]) -> Iterator[Found]:
@@ -137,6 +170,8 @@ def _code_check(problem: CodeProblem, check: Check, at: At) -> Iterator[Found]:
     if isinstance(check, NoLeakCheck):
         yield from unknown_names((*at, "vary"), check.vary, parameters, "parameter")
         yield from _replacements(check, at)
+    if isinstance(check, PropertyCheck):
+        yield (*at, "kind"), "a property is asked of answers; expected another kind for code"
     if isinstance(check, InvariantCheck):
         yield from unknown_names((*at, "change"), check.change, parameters, "parameter")
 
@@ -176,7 +211,9 @@ def _variants(problem: Problem) -> Iterator[Found]:
         yield from unknown_names(
             ("misconceptions", n, "caught_by"), [wrong.caught_by], ids, "check"
         )
-        yield from unknown_names((*at, "passes"), wrong.passes, ids, "check")
+        yield from unknown_names(("misconceptions", n, "passes"), wrong.passes, ids, "check")
+        if wrong.when and isinstance(problem, AnswerProblem):
+            yield from _property(("misconceptions", n, "when"), wrong.when, "when", problem)
 
 
 def _code(problem: CodeProblem) -> Iterator[Found]:

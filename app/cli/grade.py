@@ -9,7 +9,7 @@ from app.catalogue.folder import find_problem
 from app.catalogue.problem_file import ProblemVersion
 from app.cli.arguments import read_paths
 from app.domain.gradescope import gradescope_results
-from app.domain.problem import CodeProblem
+from app.domain.problem import needs_sandbox
 from app.domain.report import Report, report_of
 from app.domain.report_text import report_text
 from app.domain.run import RunResult
@@ -52,13 +52,13 @@ def graded(
     """One grading in a sandbox of its own; answers need none."""
     # Not before there is something to grade: numpy would make every refusal slow.
     from app.cli.sandbox import open_sandbox
-    from app.grading.grade import grade_code, grade_without_code
+    from app.grading.grade import grade, grade_without_code
 
     problem = version.problem
-    if not isinstance(problem, CodeProblem) or submission.is_empty:
+    if not needs_sandbox(problem) or submission.is_empty:
         return grade_without_code(problem, submission, seed)
     with open_sandbox(settings) as sandbox:
-        return grade_code(problem, submission, sandbox, seed)
+        return grade(problem, submission, sandbox, seed)
 
 
 def _write_gradescope(

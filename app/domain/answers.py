@@ -30,6 +30,8 @@ MAX_INTEGER = 2**63 - 1
 MAX_DIGITS = 4300
 """Digits of an integer in JSON; Python's own limit, which may be switched off."""
 
+NO_CHOICE = "none"
+
 STRICT: dict[str, object] = {"extra": "forbid", "use_attribute_docstrings": True}
 
 Matrix = Union[float, tuple["Matrix", ...]]  # noqa: UP007 - a recursive alias cannot use |
@@ -151,13 +153,28 @@ class ExpressionField(_SymbolicField):
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceField(FieldBase):
-    """One of the words in ``choices``."""
+    """One of the words in ``choices``, or several of them."""
 
     type: Literal["choice"]
     choices: tuple[str, ...]
+    several: bool = False
+    """Any number of them, as a list or with commas between; "none" for no one."""
 
     def read(self, raw: object) -> str:
-        """The choice as the problem spells it; case and outer spaces do not matter."""
+        """The choice as the problem spells it; case and outer spaces do not matter.
+
+        Several stand in the order of ``choices``, with commas between.
+        """
+        if not self.several:
+            return self._one(raw)
+        if isinstance(raw, str):
+            raw = [] if _plain(raw) == NO_CHOICE else half_width(raw).split(",")
+        if not _is_list(raw):
+            raise _Unreadable(f"{quoted(raw)} is not a list of choices")
+        chosen = {self._one(word) for word in raw}
+        return ", ".join(word for word in self.choices if word in chosen) or NO_CHOICE
+
+    def _one(self, raw: object) -> str:
         words = {choice.casefold(): choice for choice in self.choices}
         if isinstance(raw, str) and (choice := words.get(_plain(raw))):
             return choice

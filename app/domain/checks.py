@@ -35,6 +35,8 @@ class CheckBase:
     """Name of the mask parameter, True = visible."""
     isolate: bool = False
     """Each of the cases runs in a process of its own, which can remember nothing of the others."""
+    credit: Literal["all", "per_entry"] = "all"
+    """Points for all or nothing, or in proportion to the right entries; kind ``values`` only."""
     show_expected: bool = False
     """Show the expected value in the message."""
 
@@ -127,6 +129,15 @@ class RepeatableCheck(CheckBase):
     kind: Literal["repeatable"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PropertyCheck(CheckBase):
+    """Many answers are right: those that have a property."""
+
+    kind: Literal["property"]
+    holds: str
+    """Code with a function ``holds`` of the fields that its parameters name: whether it does."""
+
+
 Check = (
     ValuesCheck
     | ShapeCheck
@@ -139,5 +150,6 @@ Check = (
     | GradientCheck
     | InputsUnchangedCheck
     | RepeatableCheck
+    | PropertyCheck
 )
 """Any check; ``kind`` tells which."""

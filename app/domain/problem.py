@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 from app.domain.answers import Field
-from app.domain.checks import Check
+from app.domain.checks import Check, PropertyCheck
 from app.domain.outcome import Outcome
 
 STRICT: dict[str, object] = {"extra": "forbid", "use_attribute_docstrings": True}
@@ -170,6 +170,9 @@ class Misconception:
     code: str | None = None
     answers: Mapping[str, object] | None = None
     """Fields left out are as in the solution; numbers in full precision."""
+    when: str | None = None
+    """Code with a function ``when`` of the fields that its parameters name: whether an answer shows
+    this misconception. Without it an answer must equal the one above."""
     passes: tuple[str, ...] = ()
     """Checks that it must pass, since it is right there."""
     max_points: float | None = None
@@ -275,6 +278,14 @@ def leaves(named: Mapping[str, Parameter]) -> Iterator[Parameter]:
             yield from leaves(parameter.members)
         else:
             yield parameter
+
+
+def needs_sandbox(problem: Problem) -> bool:
+    """Whether code runs to grade it: the student's, or the problem's own on answers."""
+    if isinstance(problem, CodeProblem):
+        return True
+    judged = any(isinstance(check, PropertyCheck) for check in problem.checks)
+    return judged or any(known.when for known in problem.misconceptions)
 
 
 def check_of(problem: Problem, check_id: str) -> Check:

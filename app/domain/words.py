@@ -73,6 +73,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "must not matter to it",
         "{in_case}{listed} 做了不应有影响的改动，{entry_name} 却从 {before} 变成 {after}",
     ),
+    "property": (
+        "this does not have the property that was asked for: {listed}",
+        "以下答案不具有题目要求的性质：{listed}",
+    ),
     "changed_input": (
         "{in_case}the function changed its argument {name}; work on a copy",
         "{in_case}函数修改了传入的 {name}；请在副本上计算",

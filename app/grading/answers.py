@@ -1,9 +1,11 @@
 """Answer problems: each field against the solution, known wrong answers by equality."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from app.catalogue.staff_code import parameters_of
 from app.domain.answers import (
     ExpressionField,
     Field,
@@ -14,16 +16,19 @@ from app.domain.answers import (
     Value,
     parse_answers,
 )
-from app.domain.checks import Check
+from app.domain.checks import Check, PropertyCheck
 from app.domain.expressions import Expression, Shape, equal, first_wrong_axis
 from app.domain.outcome import Outcome
 from app.domain.problem import Accepted, AnswerProblem, Misconception
 from app.domain.run import CheckResult, Finding
 from app.grading.code import failed
 from app.grading.compare import Question, Verdict, compare
+from app.grading.credit import partial_points
 from app.grading.expected import expected_answers
 from app.grading.points import points_of
+from app.grading.properties import Held, held
 from app.grading.trial import named_parts
+from app.sandbox.sandbox import Sandbox
 
 Values = Mapping[str, Value]
 
@@ -32,14 +37,16 @@ PRINTED_DIGITS = 6e-5
 
 
 def judge_answers(
-    problem: AnswerProblem, raw: Mapping[str, object], seed: int
+    problem: AnswerProblem, raw: Mapping[str, object], seed: int, sandbox: Sandbox | None = None
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
     """The result of every check, and the ids of accepted forms whose note applies.
 
-    Raises UnreadableSubmission where ``raw`` cannot be read.
+    Only a problem that states properties needs the sandbox. Raises UnreadableSubmission where
+    ``raw`` cannot be read.
     """
     given = parse_answers(problem.fields, raw)
-    sheet = Sheet(problem, given, expected_answers(problem), seed)
+    properties = held(problem, given, sandbox, seed)
+    sheet = Sheet(problem, given, expected_answers(problem), seed, properties)
     results, notes = [], []
     for check in problem.checks:
         result, form = sheet.judge(check)
@@ -52,11 +59,14 @@ def judge_answers(
 class Sheet:
     """One filled-in sheet beside the solution."""
 
-    def __init__(self, problem: AnswerProblem, given: Values, expected: Values, seed: int) -> None:
+    def __init__(
+        self, problem: AnswerProblem, given: Values, expected: Values, seed: int, properties: Held
+    ) -> None:
         self.problem = problem
         self.given = given
         self.expected = expected
         self.seed = seed
+        self.properties = properties
 
     def judge(self, check: Check) -> tuple[CheckResult, Accepted | None]:
         """The result of one check, and the accepted form by which it was judged, if any."""
@@ -64,7 +74,7 @@ class Sheet:
         if verdict is None:
             return CheckResult(id=check.id, outcome=Outcome.PASSED, points=check.points), None
         form = next((a for a in self.problem.accepted if self._has_form(a, check)), None)
-        points = form.points.get(check.id, check.points) if form else 0.0
+        points = form.points.get(check.id, check.points) if form else self._partial(check)
         if form and points == check.points:
             return CheckResult(id=check.id, outcome=Outcome.PASSED, points=points), form
         result = failed(check, verdict)
@@ -81,32 +91,77 @@ class Sheet:
         )
 
     def _first_wrong(self, check: Check) -> Verdict | None:
+        if isinstance(check, PropertyCheck):
+            return self._without_property(check)
+        return next((verdict for _, verdict in self._verdicts(check) if verdict), None)
+
+    def _verdicts(self, check: Check) -> Iterator[tuple[int, Verdict | None]]:
+        """For every field that ``check`` asks about: its number of entries, and the verdict."""
         for name, part in named_parts(check, self.problem.fields):
-            if name not in self.given:
-                return Verdict(Outcome.NOT_DEFINED, Finding(key="no_answer", facts={"name": name}))
-            field = self.problem.fields[name]
             question = Question("", name, check.atol, check.rtol, part=part)
-            verdict = _compare(field, self.given[name], self.expected[name], question, self.seed)
-            if verdict:
+            size = _entries(self.problem.fields[name], self.expected[name], question)
+            yield size, self._verdict(name, question)
+
+    def _verdict(self, name: str, question: Question) -> Verdict | None:
+        if name not in self.given:
+            return Verdict(Outcome.NOT_DEFINED, Finding(key="no_answer", facts={"name": name}))
+        field = self.problem.fields[name]
+        return _compare(field, self.given[name], self.expected[name], question, self.seed)
+
+    def _without_property(self, check: PropertyCheck) -> Verdict | None:
+        names = self._names(check)
+        for name in names:
+            question = Question("", name, math.inf)
+            verdict = self._verdict(name, question)
+            if (
+                verdict and verdict.outcome != Outcome.WRONG
+            ):  # missing, of another shape, not finite
                 return verdict
-        return None
+        if self.properties[check.id]:
+            return None
+        return Verdict(Outcome.WRONG, Finding(key="property", facts={"names": list(names)}))
+
+    def _partial(self, check: Check) -> float:
+        return (
+            0.0
+            if isinstance(check, PropertyCheck)
+            else partial_points(check, self._verdicts(check))
+        )
+
+    def _names(self, check: Check) -> tuple[str, ...]:
+        """The fields that ``check`` asks about."""
+        if isinstance(check, PropertyCheck):
+            return parameters_of(check.holds, "holds")
+        return tuple(name for name, _ in named_parts(check, self.problem.fields))
 
     def _has_form(self, form: Accepted, check: Check) -> bool:
-        names = {name for name, _ in named_parts(check, self.problem.fields)}
+        if isinstance(check, PropertyCheck):
+            return False  # a form is another way to write the solution, which is one of many here
+        names = self._names(check)
         stated = {k: v for k, v in (form.answers or {}).items() if k in names}
         return bool(stated) and self._equals(stated, check.atol)
 
     def _cause(self, check: Check) -> str | None:
-        """The one known wrong answer that the sheet equals in all the fields it states."""
-        names = {name for name, _ in named_parts(check, self.problem.fields)}
-        matching = [
-            m.id
+        """The one known wrong answer that the sheet equals in all the fields it states.
+
+        Of two that match, one that states what the other does and more explains more.
+        """
+        names = set(self._names(check))
+        matching = {
+            m.id: set(m.answers or {})
             for m in self.problem.misconceptions
             if names & set(m.answers or {}) and self._is_wrong_by(m, check)
+        }
+        telling = [
+            name
+            for name, stated in matching.items()
+            if not any(stated < other for other in matching.values())
         ]
-        return matching[0] if len(matching) == 1 else None
+        return telling[0] if len(telling) == 1 else None
 
     def _is_wrong_by(self, misconception: Misconception, check: Check) -> bool:
+        if misconception.when:
+            return self.properties.get(misconception.id, False)
         return self._equals(misconception.answers or {}, max(check.atol, PRINTED_DIGITS))
 
     def _equals(self, stated: Mapping[str, object], atol: float) -> bool:
@@ -123,6 +178,13 @@ class Sheet:
             is None
             for name, value in values.items()
         )
+
+
+def _entries(field: Field, expected: Value, question: Question) -> int:
+    """How many entries of a field are asked about: of a matrix its numbers, else one."""
+    if not isinstance(field, MatrixField):
+        return 1
+    return int(question.counted(np.asarray(expected, dtype=np.float64).shape).sum())
 
 
 def _compare(

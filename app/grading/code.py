@@ -10,9 +10,10 @@ from app.domain.run import CheckResult, Finding
 from app.grading.calls import Calls, call, files_with_given
 from app.grading.cases import Case
 from app.grading.checks import further_calls, judge
-from app.grading.compare import Verdict
+from app.grading.compare import Verdict, compare
+from app.grading.credit import partial_points
 from app.grading.expected import Expected, sandbox_limits
-from app.grading.trial import Key, Trial, base_key
+from app.grading.trial import Key, Trial, base_key, part_verdicts
 from app.sandbox.job import Answer, Job, Limits
 from app.sandbox.sandbox import Sandbox
 
@@ -123,16 +124,21 @@ def judge_check(check: Check, run: Run) -> CheckResult:
     for case in cases_of(check, run.cases):
         verdict = judge(check, run.trial(case))
         if verdict:
-            return failed(check, verdict)
+            return failed(check, verdict, _partial(check, run))
     return CheckResult(id=check.id, outcome=Outcome.PASSED, points=check.points)
 
 
-def failed(check: Check, verdict: Verdict) -> CheckResult:
-    """The result of a check that a case failed: no points."""
+def _partial(check: Check, run: Run) -> float:
+    trials = [run.trial(case) for case in cases_of(check, run.cases)]
+    return partial_points(check, (p for t in trials for p in part_verdicts(check, t, compare)))
+
+
+def failed(check: Check, verdict: Verdict, points: float = 0.0) -> CheckResult:
+    """The result of a check that a case failed."""
     return CheckResult(
         id=check.id,
         outcome=verdict.outcome,
-        points=0.0,
+        points=points,
         finding=verdict.finding,
         evidence=verdict.evidence,
     )

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from app.domain.outcome import Outcome
-from app.domain.problem import AnswerProblem, CodeProblem, Problem
+from app.domain.problem import AnswerProblem, CodeProblem, Problem, needs_sandbox
 from app.domain.run import CheckResult, Finding, RunResult
 from app.domain.submission import Submission
 from app.grading.answers import judge_answers
@@ -24,24 +24,29 @@ def grade(problem: Problem, submission: Submission, sandbox: Sandbox, seed: int)
     """
     if isinstance(problem, CodeProblem) and not submission.is_empty:
         return grade_code(problem, submission, sandbox, seed)
-    return grade_without_code(problem, submission, seed)
+    return grade_without_code(problem, submission, seed, sandbox)
 
 
-def grade_without_code(problem: Problem, submission: Submission, seed: int) -> RunResult:
-    """Grades a filled-in sheet or an empty file; nothing is run, so no sandbox is needed."""
+def grade_without_code(
+    problem: Problem, submission: Submission, seed: int, sandbox: Sandbox | None = None
+) -> RunResult:
+    """Grades a filled-in sheet or an empty file: no student's code is run.
+
+    The sandbox may only be missing where ``needs_sandbox`` says that nothing else is run either.
+    """
     began = time.monotonic()
     notes: tuple[str, ...] = ()
     if submission.is_empty:
         checks = empty(problem, submission)
     else:
         assert isinstance(problem, AnswerProblem)
-        checks, notes = judge_answers(problem, submission.answers, seed)
+        checks, notes = judge_answers(problem, submission.answers, seed, sandbox)
     return RunResult(
         status="graded",
         score=total(checks),
         checks=checks,
         seed=seed,
-        sandbox_level="",
+        sandbox_level=sandbox.level if sandbox and needs_sandbox(problem) else "",
         notes=notes,
         total_s=time.monotonic() - began,
     )

@@ -72,14 +72,24 @@ def first_wrong(check: CheckBase, trial: Trial, compare: Compare) -> Verdict | N
     for name, _ in parts:
         if name not in results.arrays:
             return missing(name, results, trial)
-    for name, part in parts:
-        student, expected = results.arrays[name], trial.expected[name]
+    return next((v for _, v in part_verdicts(check, trial, compare) if v), None)
+
+
+def part_verdicts(
+    check: CheckBase, trial: Trial, compare: Compare
+) -> Iterator[tuple[int, Verdict | None]]:
+    """For every result that ``check.of`` names: how many entries count, and the verdict."""
+    results = trial.results()
+    failed = failure_verdict(results, trial)
+    for name, part in named_parts(check, trial.returns):
+        expected = trial.expected[name]
         rows = _rows(check, trial, expected)
         question = Question(trial.case.name, name, check.atol, check.rtol, rows, part)
-        verdict = compare(student, expected, question)
-        if verdict:
-            return verdict
-    return None
+        size = int(question.counted(expected.shape).sum())
+        if name in results.arrays:
+            yield size, compare(results.arrays[name], expected, question)
+        else:
+            yield size, failed or missing(name, results, trial)
 
 
 def failure_verdict(results: Results, trial: Trial) -> Verdict | None:

@@ -44,6 +44,8 @@ class FormField:
         match self.field:
             case MatrixField():
                 return "grid" if is_grid(self.field) else "rows"
+            case ChoiceField(several=True):
+                return "line"
             case ChoiceField() | BooleanField():
                 return "choice"
         return "line"

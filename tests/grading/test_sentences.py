@@ -9,7 +9,7 @@ from app.domain.report import report_of
 from app.domain.report_text import report_text
 from app.domain.submission import Submission
 from app.domain.words import LANGUAGES, OUTCOMES, SENTENCES, outcome_word, sentence
-from app.grading.grade import grade_without_code
+from app.grading.grade import grade, grade_without_code
 
 SDPA = "import numpy as np\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    "
 MASKED = "import numpy as np\ndef masked_attention(Q, K, V, visible):\n    "
@@ -46,7 +46,7 @@ SUBMISSIONS = {
 
 
 @pytest.fixture(scope="module")
-def findings(masked, sdpa, sheet, shapes, problem_of, graded):
+def findings(masked, sdpa, sheet, shapes, problem_of, graded, sandbox):
     """Real findings of every kind, by key."""
     problems = {"sdpa": sdpa, "masked": masked, "sums": problem_of(SUMS, "sums")}
     runs = [graded(problems[p], code, seed=3) for p, codes in SUBMISSIONS.items() for code in codes]
@@ -57,6 +57,8 @@ def findings(masked, sdpa, sheet, shapes, problem_of, graded):
         (problem_of(FORMULA, "formula"), {"flops": "B*T", "axis": "queries", "right": True}),
     ]
     runs += [grade_without_code(p, Submission(answers=raw), 1) for p, raw in answers]
+    pair = Submission(answers={"a": 5, "b": 7})
+    runs.append(grade(problem_of(PAIR, "pair"), pair, sandbox, 1))
     found = {}
     for run in runs:
         for check in run.checks:
@@ -82,6 +84,20 @@ FORMULA = """
       - {id: flops, kind: values, of: [flops], points: 1}
       - {id: axis, kind: values, of: [axis], points: 1}
       - {id: right, kind: values, of: [right], points: 1}
+"""
+
+PAIR = """
+    id: pair
+    kind: answer
+    title: {en: Pair, zh: 一对}
+    section: "3.1"
+    source: written for the tests
+    points: 1
+    statement: {en: Give., zh: 写。}
+    fields: {a: {type: integer}, b: {type: integer}}
+    solution: {a: 3, b: 3}
+    checks:
+      - {id: equal, kind: property, points: 1, holds: "def holds(a, b): return a == b"}
 """
 
 SUMS = """

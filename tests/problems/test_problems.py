@@ -26,9 +26,12 @@ ACCEPTED = [
 COUNTS = {
     "cb-shapes": 8,
     "s31-softmax": 8,
+    "s31-asymmetry": 4,
+    "s32-dot-variance": 6,
     "s33-bias-order": 5,
     "s33-masked-attention": 13,
     "s34-a1-masked": 8,
+    "s34-leak-experiment": 8,
     "s35-mha": 13,
     "s35-split-merge": 7,
     "s38-projection-backward": 6,
