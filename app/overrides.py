@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import audit, people
+from app.domain.problem import questions_of
 from app.domain.run import Json
 from app.errors import Forbidden, InvalidRequest, NotFound, Outdated
 from app.models import Override, Person, Result, Run, Submission
@@ -38,7 +39,7 @@ def set(
     run = session.scalars(
         select(Run).where(Run.submission_id == submission_id, latest(Run.submission_id))
     ).one()
-    maximum = {check.id: check.points for check in content_of(run.version).checks}
+    maximum = {check.id: check.points for check in questions_of(content_of(run.version))}
     if check_id not in maximum:
         raise InvalidRequest(f"no check `{check_id}`; expected one of {', '.join(maximum)}")
     if not 0 <= points <= maximum[check_id]:

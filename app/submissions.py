@@ -12,8 +12,9 @@ from sqlalchemy import bindparam, func, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from app import overrides, people, problems, runs
+from app.domain.outcome import Outcome
 from app.domain.problem import Problem as Content
-from app.domain.report import OverrideReport, Report, report_of
+from app.domain.report import CheckReport, OverrideReport, Report, report_of
 from app.domain.run import Evidence, Finding, RunStatus
 from app.domain.submission import Submission as Work
 from app.domain.words import Language, sentence
@@ -383,8 +384,16 @@ def report_on(view: SubmissionView, language: Language, *, revealed: bool = Fals
         check.model_copy(update=_overridden(view.overrides.get(check.id))) for check in told.checks
     ]
     warnings = [*told.warnings, *_status_words(run, view.viewer, language)]
-    changes = {"score": score(run, view.overrides), "checks": checks, "warnings": warnings}
+    changes: dict[str, Any] = {"score": score(run, view.overrides), "checks": checks}
+    changes["warnings"] = warnings
+    if run.status == "needs_review" and not _pending(checks):
+        changes["status"] = "graded"
     return told.model_copy(update=changes)
+
+
+def _pending(checks: list[CheckReport]) -> bool:
+    """Whether a check still waits for a person."""
+    return any(check.outcome == Outcome.PENDING and not check.override for check in checks)
 
 
 def _overridden(override: Override | None) -> dict[str, Any]:

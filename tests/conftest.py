@@ -113,6 +113,14 @@ def served(database: Sessions, members: Members, shipped: dict[str, ProblemVersi
     return members
 
 
+@pytest.fixture
+def with_text(database: Sessions, served: Members, shipped: dict[str, ProblemVersion]) -> str:
+    """The id of a text problem that is live as well."""
+    with transaction(database) as session:
+        problems.propose(session, shipped["cb-query-axis-text"], None, proven=True)
+    return "cb-query-axis-text"
+
+
 Ask = Callable[[str | None], TestClient]
 
 

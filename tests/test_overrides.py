@@ -103,3 +103,26 @@ def test_only_staff_of_the_course_may_override(database, served, graded):
             override(database, stranger, graded)
     with pytest.raises(NotFound):
         override(database, served.ta, "no such submission")
+
+
+def test_a_text_is_graded_once_a_person_has_decided_every_line(database, served, with_text):
+    with transaction(database) as session:
+        work = Work(text="Each query needs a distribution.")
+        accepted = submissions.accept(
+            session, person=served.student, problem_id=with_text, work=work
+        )
+        run = session.scalars(select(Run).where(Run.submission_id == accepted.id)).one()
+        begun = runs.begin(session, run.id, run.ticket)
+        lines = ("distribution", "leak", "decode")
+        checks = tuple(CheckResult(id=n, outcome=Outcome.PENDING, points=0.0) for n in lines)
+        result = RunResult(
+            status="needs_review", score=0.0, checks=checks, seed=begun.seed, sandbox_level=""
+        )
+        runs.publish(session, run.id, begun.fence, result)
+    seen = []
+    for line, points in (("distribution", 3.0), ("leak", 0.0), ("decode", 2.0)):
+        override(database, served.ta, accepted.id, check=line, points=points)
+        with snapshot(database) as session:
+            report = submissions.report(session, served.student, accepted.id, "en")
+        seen.append((report.status, report.score))
+    assert seen == [("needs_review", 3.0), ("needs_review", 3.0), ("graded", 5.0)]

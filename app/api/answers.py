@@ -133,7 +133,8 @@ class ProblemDetails(ProblemSummary):
     """A problem as a student needs it: ``statement`` is markdown with formulas between dollars.
 
     ``entry``, ``parameters`` and ``returns`` are those of the first function to write, ``entries``
-    those of all; ``fields`` are the answers to give.
+    those of all; ``fields`` are the answers to give, ``max_chars``
+    the length of a text to write.
     """
 
     assignment: str
@@ -147,6 +148,7 @@ class ProblemDetails(ProblemSummary):
     entries: list[EntryDetails] | None = None
     starter: str | None = None
     fields: list[FieldDetails] | None = None
+    max_chars: int | None = None
     checks: list[CheckSummary]
     limits: LimitsDetails
 

@@ -27,7 +27,15 @@ from app.api.upload import WrongMediaType, media_type
 from app.catalogue.problem_file import read_problem
 from app.db import Sessions, snapshot, transaction
 from app.domain.answers import ChoiceField, ExpressionField, Field, MatrixField, ShapeField
-from app.domain.problem import AnswerProblem, CodeProblem, Entry, Parameter, written_entries
+from app.domain.problem import (
+    CodeProblem,
+    Entry,
+    Parameter,
+    TextProblem,
+    questions_of,
+    written_entries,
+)
+from app.domain.problem import Problem as Content
 from app.domain.report import in_language
 from app.domain.words import Language
 from app.errors import NotFound, Place, ProblemFileError
@@ -193,7 +201,10 @@ def problem_details(view: ProblemView, upload_limit: int, language: Language) ->
         section=content.section,
         source=content.source,
         statement=in_language(content.statement, language),
-        checks=[CheckSummary(id=c.id, points=c.points, hidden=c.hidden) for c in content.checks],
+        checks=[
+            CheckSummary(id=each.id, points=each.points, hidden=each.hidden)
+            for each in questions_of(content)
+        ],
         limits=LimitsDetails(
             wall_s=limits.wall_s,
             case_s=limits.case_s,
@@ -204,9 +215,11 @@ def problem_details(view: ProblemView, upload_limit: int, language: Language) ->
     )
 
 
-def _signature(content: CodeProblem | AnswerProblem, language: Language) -> dict[str, Any]:
-    if isinstance(content, AnswerProblem):
-        return {"fields": [_field(n, f, language) for n, f in content.fields.items()]}
+def _signature(content: Content, language: Language) -> dict[str, Any]:
+    if not isinstance(content, CodeProblem):
+        fields = [_field(n, f, language) for n, f in content.fields.items()]
+        longest = content.max_chars if isinstance(content, TextProblem) else None
+        return {"fields": fields, "max_chars": longest}
     entries = [_entry(name, entry) for name, entry in written_entries(content).items()]
     return {**dict(entries[0]), "entries": entries, "starter": content.starter}
 

@@ -51,12 +51,10 @@ class Upload:
         """
         if self.files:
             return read_files(problem, self.files, limit)
-        if self.stated.get("text"):
-            raise UnreadableSubmission(f"{problem.id} asks for no text")
         answers = self.stated.get("answers", {})
         if not isinstance(answers, Mapping):
             raise UnreadableSubmission("answers is no object; expected the fields by name")
-        return read_answers(problem, answers)
+        return read_answers(problem, answers, self.stated.get("text"))
 
 
 async def read_upload(request: Request) -> Upload:

@@ -16,10 +16,10 @@ from app.catalogue.rules import findings
 from app.catalogue.source import Location, Source, read_bytes, read_source
 from app.domain.answers import Field
 from app.domain.checks import Check
-from app.domain.problem import AnswerProblem, CodeProblem, Draw, Problem
+from app.domain.problem import AnswerProblem, CodeProblem, Draw, Problem, TextProblem
 from app.errors import Place, ProblemFileError
 
-PROBLEMS: dict[str, type] = {"code": CodeProblem, "answer": AnswerProblem}
+PROBLEMS: dict[str, type] = {"code": CodeProblem, "answer": AnswerProblem, "text": TextProblem}
 CHECKS: dict[str, type] = {get_args(c.__annotations__["kind"])[0]: c for c in get_args(Check)}
 FIELDS: dict[str, type] = {get_args(f.__annotations__["type"])[0]: f for f in get_args(Field)}
 
@@ -91,7 +91,7 @@ def _problem(source: Source) -> Problem:
     prepared = dict(_prepared(tree, wrong))
     problem = _validated(PROBLEMS[kind], prepared, (), wrong)
     _refuse(source, wrong)
-    assert isinstance(problem, CodeProblem | AnswerProblem)
+    assert isinstance(problem, CodeProblem | AnswerProblem | TextProblem)
     return problem
 
 

@@ -19,13 +19,15 @@ from app.domain.checks import (
     ZerosCheck,
 )
 from app.domain.problem import (
-    AnswerProblem,
     CodeProblem,
     Entry,
+    FieldProblem,
     Problem,
+    TextProblem,
     called_by,
     entries_of,
     is_reference,
+    questions_of,
     solution_of,
     written_entries,
 )
@@ -33,6 +35,9 @@ from app.errors import UnreadableSubmission
 
 ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}", re.IGNORECASE)
 PART = re.compile(r"([^\[\]]+)(?:\[-?\d+(?:, *-?\d+)*\])?")
+
+TEXT_LIMIT = 100_000
+"""The longest text that a problem may ask for, in characters."""
 
 LIMITS = {"wall_s": 600, "case_s": 600, "memory_mb": 16384}
 """The most that a problem may allow; a typing error must not hold a worker for a day."""
@@ -53,8 +58,8 @@ def findings(problem: Problem) -> Iterator[Found]:
 
 def _identifiers(problem: Problem) -> Iterator[Found]:
     yield from _identifier(("id",), problem.id)
-    for part in ("checks", "accepted", "misconceptions"):
-        ids = [entry.id for entry in getattr(problem, part)]
+    for part in ("rubric", "checks", "accepted", "misconceptions"):
+        ids = [entry.id for entry in getattr(problem, part, ())]
         for n, name in enumerate(ids):
             yield from _identifier((part, n, "id"), name)
             if name in ids[:n]:
@@ -67,15 +72,16 @@ def _identifier(at: At, name: str) -> Iterator[Found]:
 
 
 def _points(problem: Problem) -> Iterator[Found]:
-    total = math.fsum(check.points for check in problem.checks)
+    total = math.fsum(each.points for each in questions_of(problem))
     if not (math.isfinite(total) and math.isclose(total, problem.points)):
         yield (
             ("points",),
             f"points is {problem.points:g}, but the checks add up to {total:g}",
         )
-    for n, check in enumerate(problem.checks):
-        if not check.points > 0:
-            yield ("checks", n, "points"), f"points is {check.points:g}; expected more than 0"
+    for part in ("rubric", "checks"):
+        for n, each in enumerate(getattr(problem, part, ())):
+            if not each.points > 0:
+                yield (part, n, "points"), f"points is {each.points:g}; expected more than 0"
 
 
 def _limits(problem: Problem) -> Iterator[Found]:
@@ -105,7 +111,7 @@ def _checks(problem: Problem) -> Iterator[Found]:
             yield from _answer_check(problem, check, at)
 
 
-def _answer_check(problem: AnswerProblem, check: Check, at: At) -> Iterator[Found]:
+def _answer_check(problem: FieldProblem, check: Check, at: At) -> Iterator[Found]:
     if check.cases:
         yield (*at, "cases"), "a problem of kind answer has no cases"
     if isinstance(check, PropertyCheck):
@@ -114,7 +120,7 @@ def _answer_check(problem: AnswerProblem, check: Check, at: At) -> Iterator[Foun
         yield (*at, "kind"), f"kind {check.kind} needs code; expected values or property"
 
 
-def _property(at: At, code: str, function: str, problem: AnswerProblem) -> Iterator[Found]:
+def _property(at: At, code: str, function: str, problem: FieldProblem) -> Iterator[Found]:
     wrong = list(_python(at, code))
     yield from wrong
     if wrong:
@@ -191,18 +197,21 @@ def _replacements(check: NoLeakCheck, at: At) -> Iterator[Found]:
 
 
 def _variants(problem: Problem) -> Iterator[Found]:
-    ids = [check.id for check in problem.checks]
+    ids = [each.id for each in questions_of(problem)]
     wanted = "code" if isinstance(problem, CodeProblem) else "answers"
     for part in ("accepted", "misconceptions"):
         for n, variant in enumerate(getattr(problem, part)):
             at = (part, n)
-            given = [key for key in ("code", "answers") if getattr(variant, key) is not None]
+            kinds = ("code", "answers", "text")
+            given = [key for key in kinds if getattr(variant, key, None) is not None]
+            if given == ["text"] and isinstance(problem, TextProblem):
+                continue
             if given != [wanted]:
                 yield at, f"`{variant.id}` has {given or 'nothing'}; expected `{wanted}` alone"
             elif wanted == "code":
                 yield from _python((*at, "code"), variant.code)
             else:
-                assert isinstance(problem, AnswerProblem)
+                assert not isinstance(problem, CodeProblem)
                 yield from _values((*at, "answers"), variant.answers, problem)
     for n, accepted in enumerate(problem.accepted):
         yield from unknown_names(("accepted", n, "except"), accepted.excused, ids, "check")
@@ -212,7 +221,7 @@ def _variants(problem: Problem) -> Iterator[Found]:
             ("misconceptions", n, "caught_by"), [wrong.caught_by], ids, "check"
         )
         yield from unknown_names(("misconceptions", n, "passes"), wrong.passes, ids, "check")
-        if wrong.when and isinstance(problem, AnswerProblem):
+        if wrong.when and not isinstance(problem, CodeProblem):
             yield from _property(("misconceptions", n, "when"), wrong.when, "when", problem)
 
 
@@ -259,8 +268,10 @@ def _solved(problem: CodeProblem) -> Iterator[Found]:
             yield ("entries", name), f"`{name}` needs a `solution` of its own"
 
 
-def _answers(problem: AnswerProblem) -> Iterator[Found]:
+def _answers(problem: FieldProblem) -> Iterator[Found]:
     solution = problem.solution
+    if isinstance(problem, TextProblem):
+        yield from _text(problem)
     if isinstance(solution, Mapping):
         yield from _values(("solution",), solution, problem)
         for name in problem.fields:
@@ -270,7 +281,18 @@ def _answers(problem: AnswerProblem) -> Iterator[Found]:
         yield ("solution",), "expected the fields' values, or `reference.module:function`"
 
 
-def _values(at: At, answers: Mapping[str, object], problem: AnswerProblem) -> Iterator[Found]:
+def _text(problem: TextProblem) -> Iterator[Found]:
+    if not 1 <= problem.max_chars <= TEXT_LIMIT:
+        yield ("max_chars",), f"max_chars is {problem.max_chars}; expected 1 to {TEXT_LIMIT}"
+    if not problem.rubric:
+        yield ("rubric",), "the rubric is empty; a problem without one is of kind answer"
+    checks = {check.id for check in problem.checks}
+    for n, line in enumerate(problem.rubric):
+        if line.id in checks:
+            yield ("rubric", n, "id"), f"the id `{line.id}` stands in rubric and in checks"
+
+
+def _values(at: At, answers: Mapping[str, object], problem: FieldProblem) -> Iterator[Found]:
     yield from unknown_names(at, answers, problem.fields, "field")
     for name, value in answers.items():
         if name in problem.fields:

@@ -91,7 +91,7 @@ def as_object(checked: list[Checked]) -> dict[str, object]:
         "totals": {
             "problems": len(checked),
             "misconceptions": len(rows),
-            "samples": 0,
+            "samples": sum(one.proof.samples for one in checked if one.proof),
             "caught": sum(row.caught_by in row.caught for row in rows),
             "named": sum(row.named for row in rows),
         },
@@ -135,8 +135,10 @@ def _lines(one: Checked) -> list[str]:
 def _totals_line(checked: list[Checked]) -> str:
     rows = [row for one in checked if one.proof for row in one.proof.misconceptions.values()]
     proven = sum(one.ok for one in checked)
+    samples = sum(one.proof.samples for one in checked if one.proof)
     return (
-        f"{proven} of {len(checked)} problems proven; {len(rows)} wrong answers, "
+        f"{proven} of {len(checked)} problems proven; {samples} samples of texts; "
+        f"{len(rows)} wrong answers, "
         f"{sum(row.caught_by in row.caught for row in rows)} caught, "
         f"{sum(row.named for row in rows)} named"
     )

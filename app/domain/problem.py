@@ -170,6 +170,9 @@ class Misconception:
     code: str | None = None
     answers: Mapping[str, object] | None = None
     """Fields left out are as in the solution; numbers in full precision."""
+    text: str | None = None
+    """A sample of a wrong text, for those who mark; ``caught_by`` is the line that it must not get.
+    Nothing is scored by it."""
     when: str | None = None
     """Code with a function ``when`` of the fields that its parameters name: whether an answer shows
     this misconception. Without it an answer must equal the one above."""
@@ -240,7 +243,40 @@ class AnswerProblem(ProblemBase):
     """Values of the fields, or ``reference.module:function`` called with each field's sizes."""
 
 
-Problem = CodeProblem | AnswerProblem
+@dataclass(frozen=True, kw_only=True)
+class RubricLine:
+    """A question about a text that a person decides; until then it is ``pending``."""
+
+    __pydantic_config__: ClassVar[dict[str, object]] = STRICT
+
+    id: str
+    points: float
+    says: Words
+    """What earns the points; shown to staff."""
+    hidden: ClassVar[bool] = False
+    show_expected: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextProblem(ProblemBase):
+    """The student writes a text, and may fill in fields beside it."""
+
+    __pydantic_config__: ClassVar[dict[str, object]] = STRICT
+
+    kind: Literal["text"]
+    max_chars: int
+    """The longest text that is taken."""
+    rubric: tuple[RubricLine, ...]
+    checks: tuple[Check, ...] = ()
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    solution: str | Mapping[str, object] = field(default_factory=dict)
+    """Values of the fields, as in a problem of kind answer."""
+
+
+FieldProblem = AnswerProblem | TextProblem
+"""A problem with fields to fill in."""
+
+Problem = CodeProblem | AnswerProblem | TextProblem
 
 
 def is_reference(solution: object) -> bool:
@@ -286,6 +322,20 @@ def needs_sandbox(problem: Problem) -> bool:
         return True
     judged = any(isinstance(check, PropertyCheck) for check in problem.checks)
     return judged or any(known.when for known in problem.misconceptions)
+
+
+def questions_of(problem: Problem) -> tuple[Check | RubricLine, ...]:
+    """All that is worth points: the lines of a rubric, then the checks."""
+    rubric = problem.rubric if isinstance(problem, TextProblem) else ()
+    return (*rubric, *problem.checks)
+
+
+def question_of(problem: Problem, question_id: str) -> Check | RubricLine:
+    """The check or rubric line of that id; KeyError if there is none."""
+    for question in questions_of(problem):
+        if question.id == question_id:
+            return question
+    raise KeyError(question_id)
 
 
 def check_of(problem: Problem, check_id: str) -> Check:

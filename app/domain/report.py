@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from app.domain.checks import Check
 from app.domain.outcome import Outcome
-from app.domain.problem import Misconception, Problem, Words, check_of
+from app.domain.problem import Misconception, Problem, RubricLine, Words, question_of
 from app.domain.run import CheckResult, RunResult, RunStatus
 from app.domain.words import Language, sentence
 
@@ -104,7 +104,7 @@ def report_of(
         status=run.status,
         score=run.score,
         max_score=problem.points,
-        checks=[_check(check_of(problem, r.id), r, language, sees_all) for r in run.checks],
+        checks=[_check(question_of(problem, r.id), r, language, sees_all) for r in run.checks],
         misconceptions=_misconceptions(problem, run, language),
         warnings=_notes(problem, run, language),
         timing=Timing(queued_s=queued_s, sandbox_s=run.sandbox_s, total_s=run.total_s),
@@ -114,8 +114,12 @@ def report_of(
     )
 
 
-def _check(check: Check, result: CheckResult, language: Language, sees_all: bool) -> CheckReport:
-    message = ""
+def _check(
+    check: Check | RubricLine, result: CheckResult, language: Language, sees_all: bool
+) -> CheckReport:
+    message = (
+        in_language(check.says, language) if isinstance(check, RubricLine) and sees_all else ""
+    )
     if result.finding and (sees_all or not check.hidden):
         message = sentence(result.finding, language, show_expected=sees_all or check.show_expected)
     return CheckReport(

@@ -121,6 +121,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "not judged, since this did not pass: {listed}",
         "未评判，因为以下检查未通过：{listed}",
     ),
+    "no_text": ("there is no text", "没有填写文字"),
     "no_answer": ("there is no answer for {name}", "没有填写 {name}"),
     "axis": (
         "{name} is {got}: axis {axis} (counted from 0) is wrong",

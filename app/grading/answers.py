@@ -19,7 +19,7 @@ from app.domain.answers import (
 from app.domain.checks import Check, PropertyCheck
 from app.domain.expressions import Expression, Shape, equal, first_wrong_axis
 from app.domain.outcome import Outcome
-from app.domain.problem import Accepted, AnswerProblem, Misconception
+from app.domain.problem import Accepted, FieldProblem, Misconception
 from app.domain.run import CheckResult, Finding
 from app.grading.code import failed
 from app.grading.compare import Question, Verdict, compare
@@ -37,7 +37,7 @@ PRINTED_DIGITS = 6e-5
 
 
 def judge_answers(
-    problem: AnswerProblem, raw: Mapping[str, object], seed: int, sandbox: Sandbox | None = None
+    problem: FieldProblem, raw: Mapping[str, object], seed: int, sandbox: Sandbox | None = None
 ) -> tuple[tuple[CheckResult, ...], tuple[str, ...]]:
     """The result of every check, and the ids of accepted forms whose note applies.
 
@@ -60,7 +60,7 @@ class Sheet:
     """One filled-in sheet beside the solution."""
 
     def __init__(
-        self, problem: AnswerProblem, given: Values, expected: Values, seed: int, properties: Held
+        self, problem: FieldProblem, given: Values, expected: Values, seed: int, properties: Held
     ) -> None:
         self.problem = problem
         self.given = given

@@ -12,8 +12,8 @@ import numpy as np
 
 from app.domain.answers import ExpressionField, Field, ShapeField, Value, parse_answers
 from app.domain.problem import (
-    AnswerProblem,
     CodeProblem,
+    FieldProblem,
     Problem,
     entries_of,
     is_reference,
@@ -68,7 +68,7 @@ def sized(function: Callable[..., Any], sizes: Mapping[str, float]) -> Any:
     return function(**{name: size for name, size in sizes.items() if name in taken})
 
 
-def expected_answers(problem: AnswerProblem) -> Mapping[str, Value]:
+def expected_answers(problem: FieldProblem) -> Mapping[str, Value]:
     """The right value of every field, in the form that a student's answer is read into."""
     if isinstance(problem.solution, str):
         function = reference_function(problem.solution)

@@ -2,10 +2,17 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from app.domain.outcome import Outcome
-from app.domain.problem import AnswerProblem, CodeProblem, Problem, needs_sandbox
+from app.domain.problem import (
+    CodeProblem,
+    FieldProblem,
+    Problem,
+    TextProblem,
+    needs_sandbox,
+    questions_of,
+)
 from app.domain.run import CheckResult, Finding, RunResult
 from app.domain.submission import Submission
 from app.grading.answers import judge_answers
@@ -39,10 +46,12 @@ def grade_without_code(
     if submission.is_empty:
         checks = empty(problem, submission)
     else:
-        assert isinstance(problem, AnswerProblem)
+        assert not isinstance(problem, CodeProblem)
         checks, notes = judge_answers(problem, submission.answers, seed, sandbox)
+        checks = (*rubric_results(problem, submission), *checks)
+    waits = any(check.outcome == Outcome.PENDING for check in checks)
     return RunResult(
-        status="graded",
+        status="needs_review" if waits else "graded",
         score=total(checks),
         checks=checks,
         seed=seed,
@@ -77,13 +86,24 @@ def grade_code(
     )
 
 
+def rubric_results(problem: FieldProblem, submission: Submission) -> Iterator[CheckResult]:
+    """The lines that a person decides; where there is no text, there is nothing to decide."""
+    if not isinstance(problem, TextProblem):
+        return
+    written = bool(submission.text.strip())
+    outcome = Outcome.PENDING if written else Outcome.NOT_DEFINED
+    finding = None if written else Finding(key="no_text")
+    for line in problem.rubric:
+        yield CheckResult(id=line.id, outcome=outcome, points=0.0, finding=finding)
+
+
 def empty(problem: Problem, submission: Submission) -> tuple[CheckResult, ...]:
     """Every check of a submission whose files hold nothing."""
     name = ", ".join(submission.files)
     finding = Finding(key="empty", facts={"file": name})
     return tuple(
         CheckResult(id=check.id, outcome=Outcome.LOAD_ERROR, points=0.0, finding=finding)
-        for check in problem.checks
+        for check in questions_of(problem)
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from app.catalogue.staff_code import parameters_of
 from app.domain.answers import Field, MatrixField, Value
 from app.domain.checks import PropertyCheck
-from app.domain.problem import AnswerProblem
+from app.domain.problem import FieldProblem
 from app.errors import AttestError
 from app.sandbox.job import Answer, Call, Job, Limits
 from app.sandbox.sandbox import Sandbox
@@ -39,7 +39,7 @@ class Property:
         return parameters_of(self.code, self.function)
 
 
-def properties_of(problem: AnswerProblem) -> Iterator[Property]:
+def properties_of(problem: FieldProblem) -> Iterator[Property]:
     """All that the problem states, of checks and of misconceptions."""
     for check in problem.checks:
         if isinstance(check, PropertyCheck):
@@ -50,7 +50,7 @@ def properties_of(problem: AnswerProblem) -> Iterator[Property]:
 
 
 def held(
-    problem: AnswerProblem, given: Mapping[str, Value], sandbox: Sandbox | None, seed: int
+    problem: FieldProblem, given: Mapping[str, Value], sandbox: Sandbox | None, seed: int
 ) -> Held:
     """Which properties the answers have; one that lacks a field is left out.
 
@@ -90,7 +90,7 @@ def _argument(value: Value) -> object:
     return str(value)
 
 
-def _truth(problem: AnswerProblem, asked: Property, answer: Answer) -> bool:
+def _truth(problem: FieldProblem, asked: Property, answer: Answer) -> bool:
     where = f"problem {problem.id}, `{asked.function}` of `{asked.owner}`"
     if answer.failure:
         raise AttestError(f"{where}: {answer.failure.outcome} {answer.failure.detail}")

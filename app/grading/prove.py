@@ -12,8 +12,8 @@ from app.domain.checks import Check
 from app.domain.outcome import VALUE_OUTCOMES, Outcome
 from app.domain.problem import (
     Accepted,
-    AnswerProblem,
     CodeProblem,
+    FieldProblem,
     Misconception,
     Problem,
     check_of,
@@ -63,6 +63,11 @@ class Proof:
     def ok(self) -> bool:
         return not self.flaws
 
+    @property
+    def samples(self) -> int:
+        """The wrong texts that stand there for those who mark."""
+        return sum(known.text is not None for known in self.problem.misconceptions)
+
 
 def prove(problem: Problem, sandbox: Sandbox, seeds: int = SEEDS) -> Proof:
     """Grades everything the problem file knows to be right or wrong.
@@ -77,6 +82,8 @@ def prove(problem: Problem, sandbox: Sandbox, seeds: int = SEEDS) -> Proof:
         flaws.extend(found)
     caught = {}
     for n, misconception in enumerate(problem.misconceptions):
+        if misconception.text is not None:
+            continue  # a sample for those who mark
         row, found = _misconception(problem, misconception, n, sandbox)
         caught[misconception.id] = row
         flaws.extend(found)
@@ -92,7 +99,7 @@ def submission_of(
     return Submission(answers={**right_answers(problem), **(answers or {})})
 
 
-def right_answers(problem: AnswerProblem) -> dict[str, object]:
+def right_answers(problem: FieldProblem) -> dict[str, object]:
     """The solution of an answer problem as a student would write it."""
     if not isinstance(problem.solution, str):
         return dict(problem.solution)
@@ -111,9 +118,15 @@ def _solution(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
     code = problem.solution if isinstance(problem, CodeProblem) else None
     assert code is None or isinstance(code, str)
     run = grade(problem, submission_of(problem, code, None), sandbox, seed=1)
-    for result in run.checks:
+    for result in _decided(problem, run):
         if result.outcome != Outcome.PASSED:
             yield Flaw(("solution",), f"the solution fails the check {_told(result)}")
+
+
+def _decided(problem: Problem, run: RunResult) -> list[CheckResult]:
+    """The results that a machine decides: those of checks, not of a rubric."""
+    ids = {check.id for check in problem.checks}
+    return [result for result in run.checks if result.id in ids]
 
 
 def _starter(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
@@ -129,7 +142,7 @@ def _accepted(
     submission = submission_of(problem, variant.code, variant.answers)
     for seed in range(1, seeds + 1 if isinstance(problem, CodeProblem) else 2):
         run = grade(problem, submission, sandbox, seed)
-        wrong = [r for r in run.checks if _refused(problem, variant, r)]
+        wrong = [r for r in _decided(problem, run) if _refused(problem, variant, r)]
         if wrong:
             told = "; ".join(map(_told, wrong))
             yield Flaw(("accepted", n), f"`{variant.id}` is right but fails {told} (seed {seed})")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 
 from app.domain.answers import parse_answers, parse_json_object
-from app.domain.problem import AnswerProblem, CodeProblem, Problem
+from app.domain.problem import AnswerProblem, CodeProblem, Problem, TextProblem
 from app.domain.quotation import quoted
 from app.domain.submission import Submission
 from app.errors import SubmissionTooLarge, UnreadableSubmission
@@ -43,15 +43,39 @@ def read_files(problem: Problem, files: Mapping[str, bytes], limit: int = SIZE_L
     check_names(files)
     if isinstance(problem, CodeProblem):
         return _code(problem, files)
+    if isinstance(problem, TextProblem):
+        return _essay(problem, files)
     return _sheet(problem, files)
 
 
-def read_answers(problem: Problem, answers: Mapping[str, object]) -> Submission:
-    """A submission from a JSON object of answers. Raises UnreadableSubmission."""
-    if not isinstance(problem, AnswerProblem):
+def read_answers(
+    problem: Problem, answers: Mapping[str, object], text: object = None
+) -> Submission:
+    """A submission from a JSON object of answers, a text, or both. Raises UnreadableSubmission."""
+    if isinstance(problem, CodeProblem):
         raise UnreadableSubmission(f"{problem.id} asks for code; send a .py file, not answers")
     parse_answers(problem.fields, answers)
+    if isinstance(problem, TextProblem):
+        return Submission(answers=answers, text=_checked_text(problem, text))
+    if text:
+        raise UnreadableSubmission(f"{problem.id} asks for no text")
     return Submission(answers=answers)
+
+
+def _checked_text(problem: TextProblem, text: object) -> str:
+    """``text`` with plain line ends, if it can be kept and is not too long."""
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise UnreadableSubmission(f"text is {quoted(text)}; expected a string")
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in plain:
+        raise UnreadableSubmission("the text holds a NUL, which is not a character")
+    if len(plain) > problem.max_chars:
+        raise UnreadableSubmission(
+            f"the text has {len(plain)} characters; {problem.id} takes at most {problem.max_chars}"
+        )
+    return plain
 
 
 def _code(problem: CodeProblem, files: Mapping[str, bytes]) -> Submission:
@@ -59,6 +83,37 @@ def _code(problem: CodeProblem, files: Mapping[str, bytes]) -> Submission:
         if PurePath(name).suffix != ".py":
             raise UnreadableSubmission(f"{problem.id} takes .py files; {name!r} is none")
     return Submission(files=dict(files))
+
+
+def _essay(problem: TextProblem, files: Mapping[str, bytes]) -> Submission:
+    if len(files) != 1:
+        raise UnreadableSubmission(f"{problem.id} takes one file; {len(files)} were sent")
+    name, data = next(iter(files.items()))
+    ending = PurePath(name).suffix
+    if ending not in (".txt", ".md", ".json"):
+        raise UnreadableSubmission(
+            f"{problem.id} takes a .txt, .md or .json file; {name!r} is none of them"
+        )
+    if not data.strip():
+        return Submission(files={name: data})
+    if ending == ".json":
+        return _stated(problem, parse_json_object(data))
+    try:
+        return read_answers(problem, {}, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableSubmission(
+            f"byte {error.start} of {name} is not UTF-8: save the file in UTF-8"
+        ) from None
+
+
+def _stated(problem: TextProblem, stated: Mapping[str, object]) -> Submission:
+    unknown = sorted(stated.keys() - {"text", "answers"})
+    if unknown:
+        raise UnreadableSubmission(f"unknown key {quoted(unknown[0])}; expected text or answers")
+    answers = stated.get("answers", {})
+    if not isinstance(answers, Mapping):
+        raise UnreadableSubmission("answers is no object; expected the fields by name")
+    return read_answers(problem, answers, stated.get("text"))
 
 
 def _sheet(problem: AnswerProblem, files: Mapping[str, bytes]) -> Submission:

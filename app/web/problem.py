@@ -6,7 +6,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app import problems, submissions
 from app.db import Sessions, snapshot, transaction
-from app.domain.problem import CodeProblem, entries_of, written_entries
+from app.domain.problem import CodeProblem, entries_of, questions_of, written_entries
 from app.errors import NotFound
 from app.http.access import Configuration, Database, RateLimits, Student
 from app.models import Person
@@ -99,6 +99,7 @@ def _shown(
         draft.status,
         assignment=view.row.assignment,
         problem=content,
+        questions=questions_of(content),
         signatures=written_entries(content) if isinstance(content, CodeProblem) else {},
         starter=highlighted(content.starter, ".py") if isinstance(content, CodeProblem) else None,
         attempts=attempts,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from starlette.datastructures import FormData, UploadFile
 
-from app.domain.problem import AnswerProblem, Problem
+from app.domain.problem import CodeProblem, FieldProblem, Problem
 from app.domain.submission import Submission
 from app.domain.words import Language
 from app.errors import SubmissionTooLarge, UnreadableSubmission
@@ -16,6 +16,7 @@ from app.web.words import phrase
 
 TYPED_FILE = "submission.py"
 FILES, CODE, ANSWERS = "files", "code", "answers"
+TEXT = "submission.text"  # no field can be called that
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Draft:
 
     fields: list[FormField] = field(default_factory=list)
     code: str = ""
+    text: str = ""
     part: str = ""
     error: str = ""
     status: int = 200
@@ -53,30 +55,39 @@ async def read_sent(form: FormData) -> Sent:
 
 def empty_draft(problem: Problem, language: Language) -> Draft:
     """The forms with nothing in them but the starter."""
-    if isinstance(problem, AnswerProblem):
-        return Draft(fields=empty_form(problem.fields, language))
-    return Draft(code=problem.starter)
+    if isinstance(problem, CodeProblem):
+        return Draft(code=problem.starter)
+    return Draft(fields=empty_form(problem.fields, language))
 
 
 def work_of(problem: Problem, sent: Sent, language: Language, limit: int) -> Submission | Draft:
     """The work, as ``problem`` takes it, or the form to show again."""
-    if sent.part == ANSWERS and isinstance(problem, AnswerProblem):
+    if sent.part == ANSWERS and not isinstance(problem, CodeProblem):
         return _answered(problem, sent, language)
     try:
         return _from_files(problem, sent, language, limit)
     except (UnreadableSubmission, SubmissionTooLarge) as refusal:
         empty = empty_draft(problem, language)
         code = sent.code if sent.part == CODE else empty.code
-        return Draft(empty.fields, code, sent.part, str(refusal), refusal.status)
+        return Draft(
+            empty.fields, code, part=sent.part, error=str(refusal), status=refusal.status
+        )
 
 
-def _answered(problem: AnswerProblem, sent: Sent, language: Language) -> Submission | Draft:
+def _answered(problem: FieldProblem, sent: Sent, language: Language) -> Submission | Draft:
     answers, fields = read_form(problem.fields, sent.texts, language)
+    text = sent.texts.get(TEXT, "")
+    error = ""
     if any(each.error for each in fields):
-        return Draft(fields, part=ANSWERS, error=phrase("see_fields", language), status=422)
-    if not answers:
-        return Draft(fields, part=ANSWERS, error=phrase("nothing_filled", language), status=422)
-    return read_answers(problem, answers)
+        error = phrase("see_fields", language)
+    elif not answers and not text.strip():
+        error = phrase("nothing_filled", language)
+    else:
+        try:
+            return read_answers(problem, answers, text)
+        except UnreadableSubmission as unreadable:
+            error = str(unreadable)
+    return Draft(fields, text=text, part=ANSWERS, error=error, status=422)
 
 
 def _from_files(problem: Problem, sent: Sent, language: Language, limit: int) -> Submission:

@@ -102,7 +102,10 @@ def test_a_wide_matrix_is_folded_to_100_columns_by_numbering_its_checks(printed)
     assert row.split()[1:] == marks
     assert "  large_negative_fill  accepted" in printed
     assert "  warning: no misconception reaches the check `repeatable`" in printed
-    assert printed[-1] == "2 of 2 problems proven; 10 wrong answers, 10 caught, 10 named"
+    assert (
+        printed[-1]
+        == "3 of 3 problems proven; 3 samples of texts; 12 wrong answers, 12 caught, 12 named"
+    )
 
 
 def test_a_narrow_matrix_names_its_checks(printed):

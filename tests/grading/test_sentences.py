@@ -58,6 +58,8 @@ def findings(masked, sdpa, sheet, shapes, problem_of, graded, sandbox):
     ]
     runs += [grade_without_code(p, Submission(answers=raw), 1) for p, raw in answers]
     pair = Submission(answers={"a": 5, "b": 7})
+    essay = problem_of(ESSAY, "essay")
+    runs.append(grade_without_code(essay, Submission(answers={}), 1))
     runs.append(grade(problem_of(PAIR, "pair"), pair, sandbox, 1))
     found = {}
     for run in runs:
@@ -84,6 +86,18 @@ FORMULA = """
       - {id: flops, kind: values, of: [flops], points: 1}
       - {id: axis, kind: values, of: [axis], points: 1}
       - {id: right, kind: values, of: [right], points: 1}
+"""
+
+ESSAY = """
+    id: essay
+    kind: text
+    title: {en: Essay, zh: 文章}
+    section: "3.1"
+    source: written for the tests
+    points: 1
+    statement: {en: Write., zh: 写。}
+    max_chars: 100
+    rubric: [{id: clear, points: 1, says: {en: It is clear., zh: 清楚。}}]
 """
 
 PAIR = """

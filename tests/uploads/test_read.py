@@ -21,6 +21,53 @@ def sheet():
     return read_problem(ROOT / "problems/assignment1/s34-a1-masked.yaml").problem
 
 
+@pytest.fixture(scope="module")
+def essay():
+    return read_problem(ROOT / "problems/closed-book/cb-query-axis-text.yaml").problem
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+def test_a_text_is_taken_with_plain_line_ends(name, essay):
+    submission = read_files(essay, {name: "\ufeffeins\r\n二\r".encode()})
+    assert (submission.text, dict(submission.answers), dict(submission.files)) == (
+        "eins\n二\n",
+        {},
+        {},
+    )
+
+
+def test_a_text_and_its_answers_come_in_one_json_file(essay):
+    data = b'{"text": "two", "answers": {"wrong_row1": [3, 5]}}'
+    submission = read_files(essay, {"a.json": data})
+    assert (submission.text, submission.answers) == ("two", {"wrong_row1": [3, 5]})
+    assert read_files(essay, {"a.json": b'{"answers": {}}'}).text == ""
+    assert read_files(essay, {"a.md": b" \n"}).is_empty
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"a.py": b"x = 1"}, "takes a .txt, .md or .json file"),
+        ({"a.txt": b"x", "b.txt": b"y"}, "takes one file; 2 were sent"),
+        ({"a.txt": b"\xff"}, "byte 0 of a.txt is not UTF-8"),
+        ({"a.txt": b"a\0"}, "NUL"),
+        ({"a.txt": b"x" * 4001}, "has 4001 characters; cb-query-axis-text takes at most 4000"),
+        ({"a.json": b'{"texts": "x"}'}, "unknown key 'texts'"),
+        ({"a.json": b'{"text": 7}'}, "text is 7; expected a string"),
+        ({"a.json": b'{"answers": [7]}'}, "answers is no object"),
+        ({"a.json": b'{"answers": {"row": 7}}'}, "unknown field 'row'"),
+    ],
+)
+def test_a_text_that_cannot_be_taken_is_refused_with_the_reason(files, told, essay):
+    with pytest.raises(UnreadableSubmission, match=told):
+        read_files(essay, files)
+
+
+def test_a_sheet_takes_no_text(sheet):
+    with pytest.raises(UnreadableSubmission, match="asks for no text"):
+        read_answers(sheet, {}, "text")
+
+
 def test_code_is_taken_byte_for_byte_in_the_order_sent(code):
     files = {"b.py": b"\xef\xbb\xbfx = 1\r\n", "a.py": b"\xff"}
     submission = read_files(code, files)

@@ -208,3 +208,23 @@ def test_a_dictionary_among_the_parameters_is_shown_with_its_members(browse, dat
     page = browse("student").get(f"/problems/{MASKED}").text
     assert "a list of L dictionaries" in page
     assert "<code>blocks[i].W</code>" in page
+
+
+def test_a_text_problem_asks_for_a_text_with_its_fields_beside_it(browse, with_text):
+    page = browse("student").get(f"/problems/{with_text}").text
+    assert 'name="submission.text"' in page
+    assert 'name="wrong_row1.0"' in page
+    assert "distribution" in page
+    assert "every weight would be 1" not in page
+
+
+def test_a_text_is_taken_and_a_longer_one_comes_back_with_the_reason(browse, with_text):
+    data = {"part": "answers", "submission.text": "Each query.", "wrong_row1.0": "0.3"}
+    student = browse("student")
+    data["wrong_row1.1"] = "0.5"
+    assert "Each query." in student.post(f"/problems/{with_text}", data=data).text
+    data["submission.text"] = "x" * 4001
+    response = student.post(f"/problems/{with_text}", data=data)
+    assert response.status_code == 422
+    assert "at most 4000" in response.text
+    assert "x" * 4001 in response.text
