@@ -42,26 +42,26 @@ class Fork:
         self._line = line
         self._group = group
         self._oom_kills = 0
-        self._number = int.from_bytes(os.urandom(8))
+        self.number = int.from_bytes(os.urandom(8))
         self._printed = os.memfd_create("printed", os.MFD_CLOEXEC)
         self._printed_end = 0
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
         try:
             with theirs:
-                start = Start(self._number, *born_with)
-                line.start(self._number, start, [theirs.fileno(), self._printed])
+                start = Start(self.number, *born_with)
+                line.start(self.number, start, [theirs.fileno(), self._printed])
         except SlotLost:
             self.close()
             raise
 
     def has_ended(self) -> bool:
         """Whether the child is known to be dead already; never waits."""
-        return self._line.end_of(self._number, 0.0) is not None
+        return self._line.end_of(self.number, 0.0) is not None
 
     def begin(self, wall_s: float) -> None:
         """Start the clock of a job; SlotLost where the child failed on our side of the line."""
-        self._line.tell(Begin(self._number, int(wall_s * 1000) + 1))
+        self._line.tell(Begin(self.number, int(wall_s * 1000) + 1))
         self._oom_kills = self._group.oom_kills() if self._group else 0
         try:
             hello = self._channel.read(len(HELLO), time.monotonic() + _CONFINE_S)
@@ -88,7 +88,7 @@ class Fork:
 
     def close(self) -> None:
         """Let go of the descriptors; the child is dead or about to be."""
-        self._line.forget(self._number)
+        self._line.forget(self.number)
         self._channel.close()
         os.close(self._printed)
 
@@ -116,14 +116,14 @@ class Fork:
     def kill(self) -> None:
         """Have the child killed; ``Line.await_at_most`` tells when it is gone."""
         if not self.has_ended():
-            self._line.tell(Kill(self._number))
+            self._line.tell(Kill(self.number))
 
     def end(self, wait_s: float = 0.0) -> Ended:
         """See the child reaped, killing it unless it ends by itself within ``wait_s``."""
-        ended = self._line.end_of(self._number, wait_s)
+        ended = self._line.end_of(self.number, wait_s)
         if ended is None:
-            self._line.tell(Kill(self._number))
-            ended = self._line.end_of(self._number, _REAP_S)
+            self._line.tell(Kill(self.number))
+            ended = self._line.end_of(self.number, _REAP_S)
         if ended is None:
             raise SlotLost(f"a killed child was not reaped within {_REAP_S:g} s", jail=True)
         return ended

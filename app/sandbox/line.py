@@ -3,7 +3,7 @@
 import select
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from app.sandbox.control import READY, Ended, Message, Retire, pack, unpack
 
@@ -52,18 +52,20 @@ class Line:
         self._unasked.add(fork)
         self._tidy()
 
-    def unreaped(self) -> int:
-        """How many children are not known to have ended."""
-        return sum(end is None for end in self._ends.values())
-
     def _tidy(self) -> None:
         for fork in [f for f in self._unasked if self._ends.get(f) is not None]:
             self._unasked.remove(fork)
             del self._ends[fork]
 
-    def await_at_most(self, unreaped: int, seconds: float) -> None:
-        """Wait until no more than so many children are left; SlotLost if they stay."""
-        if not self._hear_until(lambda: self.unreaped() <= unreaped, seconds):
+    def await_at_most(self, count: int, beside: Collection[int], seconds: float) -> None:
+        """Wait until no more than ``count`` children but those in ``beside`` are left unreaped;
+        SlotLost if they stay."""
+
+        def few() -> bool:
+            left = (fork for fork, end in self._ends.items() if end is None and fork not in beside)
+            return sum(1 for _ in left) <= count
+
+        if not self._hear_until(few, seconds):
             raise SlotLost(f"a killed child was not reaped within {seconds:g} s", jail=True)
 
     def start_over(self) -> None:

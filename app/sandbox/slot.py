@@ -37,9 +37,8 @@ class Slot:
     def take(self, limits: Limits, file_bytes: int) -> Fork:
         """A confined child for a group of calls. The next ones are forked while it works."""
         born_with = bounds(limits, file_bytes)
-        # The children before this one are dying; one more may still be on its way.
-        self._line.await_at_most(len(self._ready) + 1, _REAP_S)
-        fork = self._waiting(born_with) or self._start(born_with)
+        self._await_at_most(1)  # the child before this one is dying
+        fork = self._waiting(born_with) or self._fresh(born_with)
         try:
             fork.begin(limits.wall_s)
             self._prepare(born_with)
@@ -57,6 +56,12 @@ class Slot:
             _discard(fork)
         return None
 
+    def _fresh(self, born_with: Bounds) -> Fork:
+        """A child forked now. Those before it may hold all threads that the slot's group allows,
+        so they have to be gone."""
+        self._await_at_most(0)
+        return self._start(born_with)
+
     def _start(self, born_with: Bounds) -> Fork:
         if self._group:
             self._group.limit_memory(born_with.memory_mb)
@@ -68,12 +73,15 @@ class Slot:
 
     def settle(self) -> None:
         """Wait until all children but those on standby are gone: the end of a job."""
-        self._line.await_at_most(len(self._ready), _REAP_S)
+        self._await_at_most(0)
         self._served += 1
         if self._served == _RENEWED_AFTER:
             self._served = 0
             self._close_standby()
             self._line.renew(_REAP_S)
+
+    def _await_at_most(self, dying: int) -> None:
+        self._line.await_at_most(dying, {fork.number for fork in self._ready}, _REAP_S)
 
     def lose(self) -> None:
         """Forget the children on standby: the zygote that would reap them is dead."""

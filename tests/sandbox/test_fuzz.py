@@ -1,9 +1,12 @@
 """The fuzzer's committed messages, and a short run of it."""
 
 import random
+import socket
+import time
 
 import pytest
 
+from app.sandbox.channel import Channel
 from tests.sandbox import fuzz
 
 
@@ -37,3 +40,14 @@ def test_the_fuzzer_notices_a_reader_that_breaks_a_rule(monkeypatch):
     monkeypatch.setattr(fuzz, "MEMORY", 10)
     with pytest.raises(AssertionError, match="held"):
         fuzz.check(fuzz.seeds()[0], closes=True)
+
+
+def test_past_its_deadline_a_channel_reads_nothing_even_if_it_is_there():
+    ours, theirs = socket.socketpair()
+    channel = Channel(ours)
+    with theirs:
+        theirs.sendall(fuzz.seeds()[-1])
+        with pytest.raises(TimeoutError):
+            channel.read(4, time.monotonic() - 1)
+        assert channel.read(4, time.monotonic() + 10) == fuzz.seeds()[-1][:4]
+    channel.close()

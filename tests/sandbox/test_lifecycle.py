@@ -292,6 +292,28 @@ def f():
     assert children()[own[2]] == [zygote], "the slot was replaced"
 
 
+def test_where_no_further_child_fits_jobs_run_without_one_on_standby(monkeypatch):
+    if cgroup.version() == "none":
+        pytest.skip("this host lets us make no control group")
+    monkeypatch.setattr(cgroup, "_PIDS", 2)  # the zygote and one child
+    with Sandbox() as sandbox:
+        (zygote,) = children()[children()[sandbox._jail._process.pid][0]]
+        assert [doubled(sandbox, number) for number in range(3)] == [0, 2, 4]
+        assert pids_of_children(zygote) == []
+
+
+def test_a_running_job_may_use_two_processors_for_its_wall_time(own):
+    sandbox, _, _, zygote = own
+    job = Job(SLEEP, (Call("f", (0.6,)),), 1, Limits(wall_s=5))
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(sandbox.run, job)
+        time.sleep(0.3)
+        limits = [Path(f"/proc/{pid}/limits").read_text() for pid in pids_of_children(zygote)]
+        running.result()
+    seconds = [line.split()[3:5] for text in limits for line in text.splitlines() if "cpu" in line]
+    assert ["12", "12"] in seconds
+
+
 def test_without_standby_no_child_waits():
     with Sandbox(standby=0) as sandbox:
         assert doubled(sandbox, 3) == 6
@@ -322,3 +344,6 @@ def test_a_zygote_is_replaced_after_many_jobs_and_nobody_notices(own, monkeypatc
     (fresh,) = children()[master]
     assert fresh != zygote
     assert len(pids_of_children(fresh)) == 1
+    sandbox._jail.slots[0]._close_standby()
+    sandbox._jail.slots[0]._line.renew(20)  # which is no loss: it raises nothing
+    assert doubled(sandbox, 3) == 6

@@ -294,6 +294,16 @@ def test_a_child_on_standby_holds_its_own_socket_and_no_other(lone):
     assert links["3"].startswith("socket:")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look into another's descriptors")
+def test_a_zygote_of_two_holds_no_socket_of_the_other(sandbox):
+    serves(sandbox)
+    master = children()[sandbox._jail._process.pid][0]
+    for zygote in children()[master]:
+        links = [os.readlink(fd) for fd in Path(f"/proc/{zygote}/fd").iterdir()]
+        assert sum(link.startswith("socket:") for link in links) == 1
+        assert not [link for link in links if "cgroup" in link or "config" in link]
+
+
 def test_a_zygote_that_has_used_threads_refuses_to_start():
     """Shown in a process of its own, on the function that the zygote calls."""
     script = """

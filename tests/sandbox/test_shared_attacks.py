@@ -86,7 +86,7 @@ def canary(tmp_path_factory):
 def listener():
     """The connections that a listener on the agreed port got."""
     met = []
-    server = socket.create_server(("127.0.0.1", PORT))
+    server = socket.create_server(("127.0.0.1", PORT), reuse_port=True)
 
     def accept():
         while True:
