@@ -9,6 +9,7 @@ AttestError                    one sentence for a person; exit code 2
 ├── Forbidden                  the asker's role does not allow it (403)
 ├── InvalidRequest             a value that is impossible, or a reused idempotency key (422)
 ├── Outdated                   a change of something that has changed since it was read (412)
+├── Unconditional              a change that does not say what it is a change of (428)
 ├── DatabaseUnfit              a database that this program cannot use
 ├── AlreadyRunning             another process holds the lock
 └── SandboxUnavailable         this host cannot isolate, or a slot was lost (retry)
@@ -98,6 +99,12 @@ class Outdated(AttestError):
     """A change of something that somebody else changed after the asker had read it."""
 
     status = 412
+
+
+class Unconditional(AttestError):
+    """A change that does not say which state of a thing it is meant for."""
+
+    status = 428
 
 
 class DatabaseUnfit(AttestError):

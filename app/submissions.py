@@ -71,6 +71,13 @@ class SubmissionView:
         """Whether the run's status will not change by itself any more."""
         return self.run.status in FINAL
 
+    @property
+    def state(self) -> str:
+        """What tells one state of the submission from any other: its run and its overrides."""
+        own = sorted(f"{name} {overrides.state(each)}" for name, each in self.overrides.items())
+        parts = [self.run.id, self.run.status, str(self.run.fence), *own]
+        return _sha256("\n".join(parts).encode())[:32]
+
 
 @dataclass(frozen=True)
 class SubmissionLine:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from app.domain.run import RunStatus
 
@@ -163,6 +163,8 @@ class ProposedProblem(BaseModel):
 
 class OverrideRequest(BaseModel):
     """Points that a person gives for one check, and why."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     check: str
     points: float

@@ -8,9 +8,11 @@ WHEN = {
     401: "No token, or one that is unknown, expired or revoked.",
     403: "The asker's role does not allow it; said before anything is looked up.",
     404: "Nothing of that id, or nothing that the asker may know of.",
+    412: "It was changed since you read it; read it again.",
     413: "Larger than ATTEST_UPLOAD_LIMIT, or more than 50 files.",
     415: "A body of a kind that this call does not take.",
     422: "Something in the request cannot be understood; it costs no attempt.",
+    428: "No `If-Match`; it takes the `ETag` of what you read.",
     429: "Over a rate limit; Retry-After says when to try again.",
 }
 

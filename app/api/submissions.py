@@ -15,6 +15,7 @@ from app.api.answers import (
     SubmissionList,
     SubmissionSummary,
 )
+from app.api.body import described, read_body
 from app.api.errors import errors
 from app.api.examples import ACCEPTED, REPORT, UPLOAD_BODIES
 from app.api.upload import Upload, read_upload
@@ -26,11 +27,12 @@ from app.domain.words import Language
 from app.http import access
 from app.http.access import Configuration, Database, RateLimits
 from app.http.changes import WatchedChanges
+from app.http.entity_tags import IfMatch, require_match, tag
 from app.http.language import InLanguage
 from app.models import Person
 from app.problems import find as find_problem
 from app.settings import Settings
-from app.submissions import FINAL, Accepted, SubmissionLine
+from app.submissions import FINAL, Accepted, SubmissionLine, SubmissionView
 
 router = APIRouter(tags=["submissions"])
 
@@ -73,8 +75,8 @@ async def submit(
         headers["Idempotency-Replayed"] = "true"
     if not final and not _wants_text(request):
         return JSONResponse(_acceptance(accepted), 202, headers)
-    report = await run_in_threadpool(_report, database, viewer, accepted.id, language)
-    return _told(request, report, language, 200 if final else 202, headers)
+    found = await run_in_threadpool(_found, database, viewer, accepted.id)
+    return _told(request, found, language, 200 if final else 202, headers)
 
 
 def _accept(
@@ -100,9 +102,9 @@ def _accept(
         )
 
 
-def _report(database: Sessions, viewer: Person, submission_id: str, language: Language) -> Report:
+def _found(database: Sessions, viewer: Person, submission_id: str) -> SubmissionView:
     with snapshot(database) as session:
-        return submissions.report(session, viewer, submission_id, language)
+        return submissions.find(session, viewer, submission_id)
 
 
 def _acceptance(accepted: Accepted) -> dict[str, object]:
@@ -111,11 +113,13 @@ def _acceptance(accepted: Accepted) -> dict[str, object]:
 
 def _told(
     request: Request,
-    report: Report,
+    found: SubmissionView,
     language: Language,
     status: int = 200,
-    headers: dict[str, str] | None = None,
+    more: dict[str, str] | None = None,
 ) -> Response:
+    report = submissions.report_on(found, language)
+    headers = {"ETag": tag(found.state), **(more or {})}
     if _wants_text(request):
         return PlainTextResponse(report_text(report, language), status, headers)
     return Response(report.model_dump_json(), status, headers, "application/json")
@@ -139,8 +143,8 @@ def get_submission(
     language: InLanguage,
 ) -> Response:
     """The report, in any status: before the first run ends ``score`` is null and ``checks`` is
-    empty. ``Accept: text/plain`` gives 80 columns of text."""
-    return _told(request, _report(database, viewer, submission_id, language), language)
+    empty. ``Accept: text/plain`` gives 80 columns of text. ``ETag`` names this state of it."""
+    return _told(request, _found(database, viewer, submission_id), language)
 
 
 @router.get("/submissions", response_model=SubmissionList, responses=errors())
@@ -185,18 +189,41 @@ def _summary(line: SubmissionLine) -> SubmissionSummary:
     )
 
 
-@router.put("/submissions/{submission_id}/override", response_model=Report, responses=errors(404))
-def override_points(
+@router.put("/submissions/{submission_id}/override", include_in_schema=False)
+@router.post(
+    "/submissions/{submission_id}/override",
+    response_model=Report,
+    responses={**errors(404, 412, 415, 428), 200: REPORT},
+    openapi_extra={"requestBody": described(OverrideRequest)},
+)
+async def override_points(
     submission_id: str,
-    override: OverrideRequest,
+    request: Request,
     viewer: access.Assistant,
     database: Database,
     language: InLanguage,
-) -> Report:
+    if_match: IfMatch = None,
+) -> Response:
     """Give points for one check instead of the machine's, with a reason; it is written down who
     did. The answer is the report with the new points."""
+    override = await read_body(request, OverrideRequest)
+    found = await run_in_threadpool(
+        _overridden, database, viewer, submission_id, override, if_match
+    )
+    return _told(request, found, language)
+
+
+def _overridden(
+    database: Sessions,
+    viewer: Person,
+    submission_id: str,
+    override: OverrideRequest,
+    if_match: str | None,
+) -> SubmissionView:
     with transaction(database) as session:
+        seen = submissions.find(session, viewer, submission_id)
+        require_match(if_match, seen.state)
         overrides.set(
             session, viewer, submission_id, override.check, override.points, override.reason
         )
-        return submissions.report(session, viewer, submission_id, language)
+        return submissions.find(session, viewer, submission_id)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import pytest
+from httpx2 import Response
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
@@ -178,13 +179,19 @@ def test_whoever_waits_is_told_by_the_bell_and_not_by_the_clock(
     assert (answer.status_code, answer.json()["status"]) == (200, "graded")
 
 
+def override(client: TestClient, location: str, **changes: object) -> Response:
+    """Overrides the check `random` of what the client sees now."""
+    sent = {"check": "random", "points": 2.5, "reason": "right idea", **changes}
+    headers = {"If-Match": client.get(location).headers.get("ETag", "*")}
+    return client.post(f"{location}/override", json=sent, headers=headers)
+
+
 @pytest.mark.usefixtures("worker")
 def test_an_override_changes_the_score_and_is_written_down(
     ask: Ask, send: Send, wrong: bytes, database: Sessions
 ) -> None:
     location = send(ask("student"), code=wrong, wait=60).headers["Location"]
-    sent = {"check": "random", "points": 2.5, "reason": "right idea"}
-    answer = ask("ta").put(f"{location}/override", json=sent)
+    answer = override(ask("ta"), location)
     assert (answer.status_code, answer.json()["score"]) == (200, 3.5)
     seen = ask("student").get(location).json()
     assert seen["score"] == 3.5
@@ -202,20 +209,50 @@ def test_an_impossible_override_is_refused(ask: Ask, send: Send) -> None:
         {"check": "none"},
         {"points": 99},
         {"points": -1},
-        {"reason": " "},
         {"points": "many"},
+        {"points": "2"},
+        {"points": True},
+        {"points": None},
+        {"reason": " "},
+        {"reason": ["r"]},
+        {"note": "no such key"},
     ):
-        sent = {"check": "random", "points": 2, "reason": "r", **change}
-        assert ta.put(f"{location}/override", json=sent).status_code == 422, change
+        assert override(ta, location, **change).status_code == 422, change
+    headers = {"If-Match": "*", "Content-Type": "application/json"}
+    for body in (
+        b"",
+        b"[]",
+        b"{",
+        b'{"check": "random", "points": NaN, "reason": "r"}',
+        b'{"check": "random", "points": 1e999, "reason": "r"}',
+        b'{"check": "random", "points": 2, "reason": "\\ud800"}',
+        b'{"check": "random", "points": 2, "reason": "\\u0000"}',
+    ):
+        answer = ta.post(f"{location}/override", content=body, headers=headers)
+        assert answer.status_code == 422, body
+    headers["Content-Type"] = "text/plain"
+    assert ta.post(f"{location}/override", content=b"{}", headers=headers).status_code == 415
     assert ask("student").get(location).json()["score"] == 10.0
+
+
+@pytest.mark.usefixtures("worker")
+def test_nobody_overrides_what_they_have_not_seen(ask: Ask, send: Send) -> None:
+    location = send(ask("student"), wait=60).headers["Location"]
+    first, second = ask("ta"), ask("instructor")
+    seen = second.get(location).headers["ETag"]
+    sent = {"check": "random", "points": 1, "reason": "second"}
+    assert second.post(f"{location}/override", json=sent).status_code == 428
+    assert override(first, location, check="fixed", points=0).status_code == 200
+    late = second.post(f"{location}/override", json=sent, headers={"If-Match": seen})
+    assert late.status_code == 412
+    answer = override(second, location, points=1)
+    assert (answer.status_code, answer.json()["score"]) == (200, 6.0)
+    assert answer.headers["ETag"] == first.get(location).headers["ETag"] != seen
 
 
 def test_a_student_may_not_override_and_learns_nothing_by_trying(ask: Ask, send: Send) -> None:
     location = send(ask("student")).headers["Location"]
-    sent = {"check": "random", "points": 2, "reason": "r"}
-    answers = [
-        ask("student").put(f"{path}/override", json=sent) for path in (location, f"{LIST}/unknown")
-    ]
+    answers = [override(ask("student"), path) for path in (location, f"{LIST}/unknown")]
     assert [answer.status_code for answer in answers] == [403, 403]
     assert answers[0].json() == answers[1].json()
-    assert ask("ta").put(f"{LIST}/unknown/override", json=sent).status_code == 404
+    assert override(ask("ta"), f"{LIST}/unknown").status_code == 404
