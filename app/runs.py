@@ -20,7 +20,7 @@ from app.domain.submission import Submission as Work
 from app.failpoint import failpoint
 from app.jobs import announce, enqueue, live_tickets
 from app.models import Result, Run, Submission, SubmissionFile, Version
-from app.models.base import new_id, now
+from app.models.base import insertion, new_id, now
 
 INTERACTIVE_PRIORITY = 1000
 LOWEST_RANK = 99
@@ -38,28 +38,31 @@ class Begun:
     tries: int
 
 
-def queue(session: Session, submission: Submission, version: Version, rank: int) -> Run:
-    """The first run of ``submission``, queued in the caller's transaction.
+def queue(session: Session, submission_id: str, version: Version, rank: int) -> None:
+    """Queues the first run of a submission, in the caller's transaction.
 
     ``rank`` is how many runs of the same person are open already: who sends much waits longer.
     """
-    run = Run(
-        id=new_id(),
-        submission_id=submission.id,
-        number=1,
-        version_id=version.id,
-        seed=secrets.randbits(48),
-        status="queued",
-        ticket=secrets.token_hex(8),
-        queued_at=now(),
-    )
-    session.add(run)
-    _enqueue(session, run, INTERACTIVE_PRIORITY - min(rank, LOWEST_RANK))
-    return run
+    run_id, ticket = new_id(), secrets.token_hex(8)
+    run = {
+        "id": run_id,
+        "submission_id": submission_id,
+        "number": 1,
+        "version_id": version.id,
+        "seed": secrets.randbits(48),
+        "status": "queued",
+        "ticket": ticket,
+        "queued_at": now(),
+    }
+    session.execute(_RUN, run)
+    _enqueue(session, run_id, ticket, INTERACTIVE_PRIORITY - min(rank, LOWEST_RANK))
 
 
-def _enqueue(session: Session, run: Run, priority: int) -> None:
-    enqueue(session, "grade", {"run_id": run.id, "ticket": run.ticket}, priority=priority)
+_RUN = insertion(Run)
+
+
+def _enqueue(session: Session, run_id: str, ticket: str, priority: int) -> None:
+    enqueue(session, "grade", {"run_id": run_id, "ticket": ticket}, priority=priority)
 
 
 def supersede(session: Session, person_id: str, problem_id: str) -> int:
@@ -142,7 +145,7 @@ def reconcile(session: Session, before: datetime) -> int:
     lost = [run for run in session.scalars(waiting) if run.ticket not in live]
     for run in lost:
         run.ticket, run.status = secrets.token_hex(8), "queued"
-        _enqueue(session, run, INTERACTIVE_PRIORITY)
+        _enqueue(session, run.id, run.ticket, INTERACTIVE_PRIORITY)
     return len(lost)
 
 

@@ -31,7 +31,7 @@ from app.models import (
     SubmissionFile,
     Version,
 )
-from app.models.base import new_id, now
+from app.models.base import insertion, new_id, now
 from app.people import Role
 
 PAGE_LIMIT = 100
@@ -137,16 +137,15 @@ def accept(
     rank = runs.rank(session, person.id)
     if rank and supersede and problem.assignment.course.supersede == "queued":
         runs.supersede(session, person.id, problem_id)
-    submission = _stored(session, person, problem, work)
-    run = runs.queue(session, submission, problem.current_version, rank)
-    session.flush()
+    accepted = _store(session, person, problem, work)
+    runs.queue(session, accepted.id, problem.current_version, rank)
     if idempotency_key:
         key = IdempotencyKey(person_id=person.id, key=idempotency_key)
-        key.request_sha256, key.submission_id = request_sha256 or "", submission.id
+        key.request_sha256, key.submission_id = request_sha256 or "", accepted.id
         session.add(key)
         session.flush()
     failpoint("before-accept-commit")
-    return _accepted(submission, run)
+    return accepted
 
 
 def _replayed(
@@ -155,38 +154,45 @@ def _replayed(
     if known.request_sha256 != (request_sha256 or ""):
         raise InvalidRequest(f"the Idempotency-Key {known.key!r} came before with another request")
     view = find(session, person, known.submission_id)
-    return replace(_accepted(view.row, view.run), replayed=True)
-
-
-def _accepted(submission: Submission, run: Run) -> Accepted:
+    row = view.row
+    status = cast(RunStatus, view.run.status)
     return Accepted(
-        id=submission.id,
-        problem=submission.problem_id,
-        status=cast(RunStatus, run.status),
-        attempt=submission.attempt,
-        sha256=submission.sha256,
-        received_at=submission.received_at,
+        row.id, row.problem_id, status, row.attempt, row.sha256, row.received_at, replayed=True
     )
 
 
-def _stored(session: Session, person: Person, problem: Problem, work: Work) -> Submission:
-    submission = Submission(
+def _store(session: Session, person: Person, problem: Problem, work: Work) -> Accepted:
+    accepted = Accepted(
         id=new_id(),
-        problem_id=problem.id,
-        course_id=problem.assignment.course_id,
-        person_id=person.id,
-        answers=json.dumps(work.answers, ensure_ascii=False) if work.answers else None,
-        text=work.text or None,
-        sha256=sha256_of(work),
+        problem=problem.id,
+        status="queued",
         attempt=_attempts(session, person.id, problem.id) + 1,
+        sha256=sha256_of(work),
         received_at=now(),
     )
-    submission.files = [
-        SubmissionFile(position=n, name=name, data=data)
+    stored = {
+        "id": accepted.id,
+        "problem_id": problem.id,
+        "course_id": problem.assignment.course_id,
+        "person_id": person.id,
+        "answers": json.dumps(work.answers, ensure_ascii=False) if work.answers else None,
+        "text": work.text or None,
+        "sha256": accepted.sha256,
+        "attempt": accepted.attempt,
+        "received_at": accepted.received_at,
+    }
+    session.execute(_SUBMISSION, stored)
+    files = [
+        {"submission_id": accepted.id, "position": n, "name": name, "data": data}
         for n, (name, data) in enumerate(work.files.items())
     ]
-    session.add(submission)
-    return submission
+    if files:
+        session.execute(_FILE, files)
+    return accepted
+
+
+_SUBMISSION = insertion(Submission)
+_FILE = insertion(SubmissionFile)
 
 
 def _attempts(session: Session, person_id: str, problem_id: str) -> int:

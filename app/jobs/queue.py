@@ -12,7 +12,7 @@ from app.domain.run import Json
 from app.failpoint import failpoint
 from app.jobs.bell import ring
 from app.models import Job
-from app.models.base import now
+from app.models.base import insertion, now
 
 INTERACTIVE = "interactive"
 WORKER = "worker.sock"  # rung for the worker: there is a job
@@ -39,17 +39,19 @@ def enqueue(
 ) -> None:
     """Adds a job in the caller's transaction; once that is committed, a worker is woken."""
     moment = now()
-    session.add(
-        Job(
-            name=name,
-            payload=dict(payload),
-            queue=queue,
-            priority=priority,
-            run_at=run_at or moment,
-            enqueued_at=moment,
-        )
-    )
+    job = {
+        "name": name,
+        "payload": dict(payload),
+        "queue": queue,
+        "priority": priority,
+        "run_at": run_at or moment,
+        "enqueued_at": moment,
+    }
+    session.execute(_JOB, job)
     ring_after_commit(session, WORKER)
+
+
+_JOB = insertion(Job)
 
 
 def announce(session: Session) -> None:

@@ -4,9 +4,9 @@ import secrets
 import time
 import uuid
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import JSON, DateTime, Dialect, MetaData
+from sqlalchemy import JSON, DateTime, Dialect, Insert, MetaData, Table, insert
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
@@ -58,3 +58,9 @@ def new_id() -> str:
     fraction = rest * 4096 // 1_000_000
     value = milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0b10 << 62 | secrets.randbits(62)
     return str(uuid.UUID(int=value))
+
+
+def insertion(model: type[Base]) -> Insert:
+    """An INSERT of rows as they are, in front of the unit of work: tracking objects that nobody
+    will change costs as much again as storing them."""
+    return insert(cast(Table, model.__table__))
