@@ -16,7 +16,7 @@ from app.catalogue.rules import findings
 from app.catalogue.source import Location, Source, read_bytes, read_source
 from app.domain.answers import Field
 from app.domain.checks import Check
-from app.domain.problem import AnswerProblem, CodeProblem, Draw, Problem, TextProblem
+from app.domain.problem import AnswerProblem, CodeProblem, Draw, Problem, TextProblem, with_changes
 from app.errors import Place, ProblemFileError
 
 PROBLEMS: dict[str, type] = {"code": CodeProblem, "answer": AnswerProblem, "text": TextProblem}
@@ -58,7 +58,7 @@ def read_problem(path: Path, data: bytes | None = None) -> ProblemVersion:
     """
     data = read_bytes(path) if data is None else data
     source = read_source(path, data)
-    problem = _problem(source)
+    problem = with_changes(_problem(source))
     _refuse(source, [Finding(*found) for found in findings(problem)])
     _refuse(source, _misnamed(path, problem))
     return ProblemVersion(

@@ -10,6 +10,7 @@ from app.catalogue.known import At, Found, unknown, unknown_names
 from app.catalogue.staff_code import defined_names, parameters_of
 from app.domain.answers import parse_answers
 from app.domain.checks import (
+    CAUSALITY,
     Check,
     InvariantCheck,
     NoLeakCheck,
@@ -171,7 +172,12 @@ def _code_check(problem: CodeProblem, check: Check, at: At) -> Iterator[Found]:
     needs_mask = isinstance(check, ZerosCheck | RowSumsCheck | NoLeakCheck) or check.rows
     if needs_mask and check.by is None and not isinstance(check, RowSumsCheck):
         yield at, f"the check `{check.id}` needs `by`, the name of the mask parameter"
-    if check.by is not None and (message := unknown(check.by, parameters, "parameter")):
+    by_causality = isinstance(check, NoLeakCheck) and check.by == CAUSALITY
+    if (
+        check.by is not None
+        and not by_causality
+        and (message := unknown(check.by, parameters, "parameter"))
+    ):
         yield (*at, "by"), message
     if isinstance(check, NoLeakCheck):
         yield from unknown_names((*at, "vary"), check.vary, parameters, "parameter")
@@ -202,6 +208,8 @@ def _variants(problem: Problem) -> Iterator[Found]:
     for part in ("accepted", "misconceptions"):
         for n, variant in enumerate(getattr(problem, part)):
             at = (part, n)
+            if variant.changes:
+                yield from _changes((*at, "changes"), variant.changes, problem)
             kinds = ("code", "answers", "text")
             given = [key for key in kinds if getattr(variant, key, None) is not None]
             if given == ["text"] and isinstance(problem, TextProblem):
@@ -223,6 +231,16 @@ def _variants(problem: Problem) -> Iterator[Found]:
         yield from unknown_names(("misconceptions", n, "passes"), wrong.passes, ids, "check")
         if wrong.when and not isinstance(problem, CodeProblem):
             yield from _property(("misconceptions", n, "when"), wrong.when, "when", problem)
+
+
+def _changes(at: At, changes: Mapping[str, str], problem: Problem) -> Iterator[Found]:
+    first = problem.accepted[0].code if problem.accepted else None
+    if first is None:
+        yield at, "there is no accepted code to change; expected the first of `accepted` in full"
+        return
+    for old in changes:
+        if first.count(old) != 1:
+            yield (*at, old), f"this stands {first.count(old)} times in `{problem.accepted[0].id}`"
 
 
 def _code(problem: CodeProblem) -> Iterator[Found]:
@@ -260,6 +278,10 @@ def _solved(problem: CodeProblem) -> Iterator[Found]:
         solution = solution_of(problem, name)
         if not solution:
             yield (), f"nothing says what `{name}` gives; expected `solution`"
+        elif is_reference(solution) and any(
+            stated.function for stated in entries_of(problem)[name].parameters.values()
+        ):
+            yield (), f"`{name}` takes a function; expected a `solution` in code"
         elif (
             is_reference(solution)
             and entries_of(problem)[name].uses

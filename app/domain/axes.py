@@ -94,7 +94,7 @@ def _fixed_sizes(stated: Parameter, value: object) -> Iterator[tuple[str | int, 
             if name in stated.members:
                 yield from _fixed_sizes(stated.members[name], member)
         return
-    if isinstance(stated.value, str) and isinstance(value, int):
+    if isinstance(stated.value, str) and stated.value.isidentifier() and isinstance(value, int):
         yield stated.value, value
     shape = shape_of_numbers(value) if is_fixed(value) else None
     for axis, size in zip(reversed(named_axes(stated)), reversed(shape or ()), strict=False):

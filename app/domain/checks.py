@@ -83,15 +83,21 @@ class RowSumsCheck(CheckBase):
     kind: Literal["row_sums"]
 
 
+CAUSALITY = "causality"
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoLeakCheck(CheckBase):
-    """Rows of ``vary`` that a query may not see are replaced; its output must not change."""
+    """Rows of ``vary`` that a query may not see are replaced; its output must not change.
+
+    ``by`` names the mask, or is ``causality``: then all later positions are hidden.
+    """
 
     kind: Literal["no_leak"]
     vary: tuple[str, ...]
     """Parameters whose rows are replaced."""
     replacements: tuple[float, ...]
-    """Finite values of both signs, each written into whole rows."""
+    """Finite values of both signs, each written into whole rows; added to tokens (``below``)."""
 
 
 Change = Literal["add_row_constants", "other_samples"]

@@ -5,8 +5,8 @@ below them become the descriptions in the published JSON Schema.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, TypeVar, get_args
 
 from app.domain.answers import Field
 from app.domain.checks import Check, PropertyCheck
@@ -147,6 +147,9 @@ class Accepted:
 
     id: str
     code: str | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """In place of code: the first accepted code with each key, which stands there once, replaced by
+    its value."""
     answers: Mapping[str, object] | None = None
     """Fields left out are as in the solution."""
     excused: tuple[str, ...] = ()
@@ -168,6 +171,9 @@ class Misconception:
     """The check that must refuse it."""
     feedback: Words
     code: str | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """In place of code: the first accepted code with each key, which stands there once, replaced by
+    its value."""
     answers: Mapping[str, object] | None = None
     """Fields left out are as in the solution; numbers in full precision."""
     text: str | None = None
@@ -322,6 +328,28 @@ def needs_sandbox(problem: Problem) -> bool:
         return True
     judged = any(isinstance(check, PropertyCheck) for check in problem.checks)
     return judged or any(known.when for known in problem.misconceptions)
+
+
+def with_changes(problem: Problem) -> Problem:
+    """``problem`` with the code of each variant that is stated as changes of the first accepted."""
+    first = problem.accepted[0].code if problem.accepted else None
+    return replace(
+        problem,
+        accepted=tuple(_changed(variant, first) for variant in problem.accepted),
+        misconceptions=tuple(_changed(known, first) for known in problem.misconceptions),
+    )
+
+
+Variant = TypeVar("Variant", Accepted, Misconception)
+
+
+def _changed(variant: Variant, first: str | None) -> Variant:
+    if not variant.changes or first is None or variant.code is not None:
+        return variant
+    code = first
+    for old, new in variant.changes.items():
+        code = code.replace(old, new)
+    return replace(variant, code=code)
 
 
 def questions_of(problem: Problem) -> tuple[Check | RubricLine, ...]:

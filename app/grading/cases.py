@@ -34,6 +34,7 @@ class Case:
     call: str
     entry: Entry
     arguments: Mapping[str, object]
+    sizes: Mapping[str, int]
     file: str | None = None  # where the student's functions must stand; None: in any file
 
 
@@ -71,24 +72,27 @@ def _drawn(problem: CodeProblem, name: str, case_set: CaseSet, seed: int, extra:
             name,
             call,
             entry,
-            _arguments(problem, name, case_set, entry, rng),
+            *_inputs(problem, name, case_set, entry, rng),
             problem.file or None,
         )
         for number in range(case_set.count)
     ]
 
 
-def _arguments(
+def _inputs(
     problem: CodeProblem, name: str, case_set: CaseSet, entry: Entry, rng: np.random.Generator
-) -> dict[str, object]:
-    draw = _Drawing(case_set, _sizes(problem, name, case_set, rng), rng)
+) -> tuple[dict[str, object], Sizes]:
+    """The arguments of one case, and the sizes of its axes."""
+    sizes = _sizes(problem, name, case_set, rng)
+    draw = _Drawing(case_set, sizes, rng)
     try:
-        return {
+        arguments = {
             parameter: draw.argument(stated, case_set.arguments.get(parameter))
             for parameter, stated in entry.parameters.items()
         }
     except ExpressionError as error:
         raise AttestError(f"problem {problem.id}, case {name}: {error}") from error
+    return arguments, sizes
 
 
 def _sizes(problem: CodeProblem, name: str, case_set: CaseSet, rng: np.random.Generator) -> Sizes:

@@ -9,6 +9,7 @@ from torch import Tensor
 from reference.errors import ShapeError
 from reference.modules.decoder_only import DecoderOnly
 from reference.modules.multihead import Heads
+from reference.modules.tensors import real, tensor
 
 
 def step(
@@ -39,3 +40,37 @@ def generate_with_cache(
         unread = [int(torch.argmax(logits[-1]))]
         generated += unread
     return generated
+
+
+def in_chunks(
+    tokens: Any,  # (T,) int
+    weights: Mapping[str, Any],
+    config: Mapping[str, Any],
+    cuts: Any,  # (n,) int
+) -> dict[str, Tensor]:
+    """Logits, final cache and its length after each chunk."""
+    model, cache = DecoderOnly(weights, config), None
+    logits, lengths = [], []
+    for chunk in torch.split(tensor(tokens), tensor(cuts).tolist()):
+        rows, cache = model(chunk, cache)
+        logits.append(rows)
+        lengths.append(cache[0][0].shape[-2])
+    return {"logits": torch.cat(logits), **_both(cache or []), "lengths": torch.tensor(lengths)}
+
+
+def resume(
+    tokens: Any,  # (c,) int
+    weights: Mapping[str, Any],
+    config: Mapping[str, Any],
+    K: Any,  # (L, H, p, d)
+    V: Any,  # (L, H, p, d)
+) -> dict[str, Tensor]:
+    """One step on a cache that is given as two arrays."""
+    cache = [(keys, values) for keys, values in zip(real(K), real(V), strict=True)]
+    logits, grown = DecoderOnly(weights, config)(tokens, cache)
+    return {"logits": logits, **_both(grown)}
+
+
+def _both(cache: list[Heads]) -> dict[str, Tensor]:
+    keys, values = zip(*cache, strict=True)
+    return {"K": torch.stack(keys), "V": torch.stack(values)}

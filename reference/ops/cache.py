@@ -81,3 +81,37 @@ def generate_with_cache(
         unread = [greedy(logits[-1])]
         tokens = tokens + unread
     return tokens
+
+
+def in_chunks(
+    tokens: ArrayLike,  # (T,) int
+    weights: Weights,
+    config: Config,
+    cuts: ArrayLike,  # (n,) int, the lengths of the chunks, T together
+) -> dict[str, Array]:
+    """``logits`` (T, V), ``K`` and ``V`` (L, H, T, d), and ``lengths`` (n,), the tokens that the
+    cache holds after each chunk. Raises ShapeError as ``step`` does."""
+    cache: Cache | None = None
+    logits, lengths = [], []
+    for chunk in np.split(np.asarray(tokens), np.cumsum(cuts)[:-1]):
+        rows, cache = step(chunk, weights, config, cache)
+        logits.append(rows)
+        lengths.append(cached_length(cache))
+    return {"logits": np.concatenate(logits), **stacked(cache or []), "lengths": np.array(lengths)}
+
+
+def resume(
+    tokens: ArrayLike,  # (c,) int, the new tokens
+    weights: Weights,
+    config: Config,
+    K: ArrayLike,  # (L, H, p, d), what the cache holds for each block
+    V: ArrayLike,  # (L, H, p, d)
+) -> dict[str, Array]:
+    """``logits`` (c, V), ``K`` and ``V`` (L, H, p + c, d) of one step on a cache of any content."""
+    logits, grown = step(tokens, weights, config, list(zip(real(K), real(V), strict=True)))
+    return {"logits": logits, **stacked(grown)}
+
+
+def stacked(cache: Cache) -> dict[str, Array]:
+    """The keys and the values of all blocks, (L, …, H, p, d) each."""
+    return {"K": np.stack([k for k, _ in cache]), "V": np.stack([v for _, v in cache])}

@@ -34,9 +34,12 @@ COUNTS = {
     "s33-bias-order": 5,
     "s33-masked-attention": 13,
     "s34-a1-masked": 8,
+    "s34-write-leak-test": 8,
     "s34-leak-experiment": 8,
     "s35-mha": 13,
     "s35-split-merge": 7,
+    "s36-decoder-only": 12,
+    "s37-kv-cache": 8,
     "s38-projection-backward": 6,
     "sdpa": 2,
 }

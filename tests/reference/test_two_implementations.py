@@ -187,6 +187,20 @@ PAIRS: dict[str, Pair] = {
             r.standard_normal((2, 2, 2, 3, 4, 5)),  # L, K and V, B, H, p, d
         ],
     ),
+    "cache in chunks": (
+        n_cache.in_chunks,
+        t_cache.in_chunks,
+        lambda r: [r.integers(0, 11, 6), *models.decoder_only(r), np.array([3, 1, 2])],
+    ),
+    "cache resumed": (
+        n_cache.resume,
+        t_cache.resume,
+        lambda r: [
+            r.integers(0, 11, 3),
+            *models.decoder_only(r),
+            *normal(r, (2, 3, 4, 5), (2, 3, 4, 5)),  # L, H, p, d
+        ],
+    ),
     "encoder-decoder forward": (
         n_encoder_decoder.forward,
         t_encoder_decoder.forward,

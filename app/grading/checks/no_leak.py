@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.domain.checks import NoLeakCheck
+from app.domain.axes import size_of
+from app.domain.checks import CAUSALITY, NoLeakCheck
 from app.domain.outcome import Outcome
 from app.domain.run import Finding
 from app.grading.calls import Calls, call
@@ -27,7 +28,7 @@ def calls(check: NoLeakCheck, case: Case) -> Calls:
         _key(check, case, hidden, replacement): call(
             case, _replaced(check, case, hidden, replacement), fork=AFTER
         )
-        for hidden, _ in _hidden_sets(visible_keys(check, case))
+        for hidden, _ in _hidden_sets(_visible(check, case))
         for replacement in check.replacements
     }
 
@@ -45,7 +46,7 @@ def judge(check: NoLeakCheck, trial: Trial) -> Verdict | None:
         )
         if verdict:
             return verdict
-    for hidden, queries in _hidden_sets(trial.visible(check)):
+    for hidden, queries in _hidden_sets(_visible(check, trial.case)):
         for replacement in check.replacements:
             verdict = _changed(check, trial, before, hidden, queries, replacement)
             if verdict:
@@ -91,6 +92,19 @@ def _leak(bad: Mask, old: Array, new: Array, question: Question, replacement: fl
     return Verdict(Outcome.WRONG, Finding(key="leak", facts=facts))
 
 
+def _visible(check: NoLeakCheck, case: Case) -> Mask | None:
+    if check.by != CAUSALITY:
+        return visible_keys(check, case)
+    first = check.vary[0]
+    array = np.asarray(case.arguments[first])
+    positions = array.shape[-1 if _holds_tokens(case, first) else -2]
+    return np.tri(positions, dtype=np.bool_)
+
+
+def _holds_tokens(case: Case, name: str) -> bool:
+    return case.entry.parameters[name].below is not None
+
+
 def _hidden_sets(visible: Mask | None) -> Iterator[tuple[Mask, Mask]]:
     """Each distinct set of hidden keys, [T_k], with the queries that have it, [..., T_q]."""
     if visible is None:
@@ -106,7 +120,11 @@ def _replaced(
     changed = dict(case.arguments)
     for name in check.vary:
         rows = np.array(case.arguments[name])
-        rows[..., hidden, :] = replacement
+        below = case.entry.parameters[name].below
+        if below is None:
+            rows[..., hidden, :] = replacement
+        else:
+            rows[..., hidden] = (rows[..., hidden] + int(replacement)) % size_of(below, case.sizes)
         changed[name] = rows
     return changed
 
