@@ -56,8 +56,9 @@ def test_a_masked_proc_as_in_a_container_does_not_lower_the_level(sandbox):
 
 
 @as_root
-def test_a_read_only_root_does_not_matter(sandbox):
-    assert on_a_host("mount -o remount,bind,ro /; mount -t tmpfs none /tmp") == "full 7.0"
+def test_a_read_only_root_does_not_matter(sandbox, tmp_path):
+    writable = f"mount -t tmpfs none '{tmp_path}'; export TMPDIR='{tmp_path}'"
+    assert on_a_host(f"mount -o remount,bind,ro /; {writable}") == "full 7.0"
 
 
 @as_root
