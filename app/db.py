@@ -73,14 +73,56 @@ def _engine(url: URL) -> Engine:
     if not url.database or url.database == ":memory:":
         raise DatabaseUnfit("ATTEST_DATABASE_URL names no file; expected sqlite:///PATH")
     path = Path(url.database)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     _refuse_network_file_system(path)
     engine = create_engine(
         url, pool_size=POOL_SIZE, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}
     )
+    same_file = _SameFile(path)
+    event.listen(engine, "do_connect", lambda *_: same_file.require())
     event.listen(engine, "connect", _connected)
+    event.listen(engine, "connect", lambda *_: same_file.remember())
+    event.listen(engine, "begin", lambda _: same_file.require())
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder, for this user alone, unless it is there. Raises DatabaseUnfit."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatabaseUnfit(
+            f"{folder} cannot be the folder of what is kept: {error.strerror}; ATTEST_DATA names it"
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DatabaseUnfit(f"{folder} cannot be written to; ATTEST_DATA names another folder")
+
+
+class _SameFile:
+    """Notices that the database was deleted or replaced: what is written into a file without a
+    name is lost, however successful the commit."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: tuple[int, int] | None = None
+
+    def remember(self) -> None:
+        self._known = self._known or self._found()
+
+    def require(self) -> None:
+        if self._known not in (None, self._found()):
+            raise DatabaseUnfit(
+                f"the database {self._path} was deleted or replaced while it was in use; "
+                "put it back where it can be, and start again"
+            )
+
+    def _found(self) -> tuple[int, int] | None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
 
 def _connected(connection: Any, _record: object) -> None:

@@ -13,7 +13,7 @@ from app.catalogue.folder import problem_files
 from app.catalogue.problem_file import ProblemVersion, read_problem
 from app.catalogue.proofs import read_proofs
 from app.db import Sessions, snapshot, transaction
-from app.errors import Place, ProblemFileError
+from app.errors import DatabaseUnfit, Place, ProblemFileError
 from app.models import ProblemFile
 
 LOOK_EVERY_MS = 2000  # for file systems that tell nothing of their changes
@@ -22,12 +22,17 @@ log = logging.getLogger(__name__)
 
 
 def watch(sessions: Sessions, folder: Path, stop: threading.Event) -> None:
-    """Scans at every change below ``folder`` and every two seconds, until ``stop`` is set."""
+    """Scans at every change below ``folder`` and every two seconds, until ``stop`` is set.
+
+    Raises DatabaseUnfit where the database is gone; any other failure is logged and tried again.
+    """
     for _ in changes(
         folder, stop_event=stop, rust_timeout=LOOK_EVERY_MS, yield_on_timeout=True, debounce=200
     ):
         try:
             scan(sessions, folder)
+        except DatabaseUnfit:
+            raise
         except Exception:
             log.exception("the folder %s could not be read; it is tried again", folder)
 

@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from app import db, jobs, logs, problem_folder, problems, runs, schema, workers
 from app.catalogue.source import read_source
 from app.db import Sessions, database_url, snapshot, transaction
 from app.domain.run import Json
-from app.errors import AttestError, Place
+from app.errors import AttestError, DatabaseUnfit, Place
 from app.failpoint import failpoint
 from app.grading.grade import grade
 from app.grading.prove import Proof, prove
@@ -60,8 +60,8 @@ def _work(settings: Settings, sessions: Sessions, slots: int, stop: threading.Ev
         log.info("grading with %s slots at isolation level %s", slots, sandbox.level)
         grader = Grader(sessions, sandbox, settings.jobs.max_tries)
         beside = [
-            _thread(lambda: _beat(settings, sessions, worker_id, stop)),
-            _thread(lambda: problem_folder.watch(sessions, settings.problems_folder, stop)),
+            _beside(lambda: _beat(settings, sessions, worker_id, stop)),
+            _beside(lambda: problem_folder.watch(sessions, settings.problems_folder, stop)),
         ]
         handlers = {"grade": grader.grade, "prove": grader.prove}
         jobs.run_worker(sessions, handlers, slots, stop, settings.jobs)
@@ -109,6 +109,16 @@ def _thread(target: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=target, daemon=True)
     thread.start()
     return thread
+
+
+def _beside(target: Callable[[], None]) -> threading.Thread:
+    """A thread that ends where the database does: whoever takes up jobs says so for all."""
+
+    def run() -> None:
+        with suppress(DatabaseUnfit):
+            target()
+
+    return _thread(run)
 
 
 def _beat(settings: Settings, sessions: Sessions, worker_id: str, stop: threading.Event) -> None:

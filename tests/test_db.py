@@ -1,11 +1,14 @@
 """The database: readers cannot write, writers take turns, and network file systems are refused."""
 
+import shutil
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
 from app import db
 from app.db import Sessions, file_system, snapshot, transaction
@@ -39,6 +42,41 @@ def test_an_exception_undoes_the_whole_transaction(database: Sessions) -> None:
     with pytest.raises(RuntimeError, match="half way"):
         half_way()
     assert count(database) == 0
+
+
+def use(opened: AbstractContextManager[Session]) -> None:
+    with opened as session:
+        session.scalar(select(func.count()).select_from(Course))
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_database_that_was_deleted_is_not_written_to(
+    database: Sessions, settings: Settings, migrated: Path, replaced: bool
+) -> None:
+    with transaction(database) as session:
+        session.add(a_course("autumn"))
+    (settings.data / "attest.db").unlink()
+    if replaced:
+        shutil.copy(migrated, settings.data)
+    for opened in (transaction, snapshot):
+        with pytest.raises(DatabaseUnfit, match="was deleted or replaced"):
+            use(opened(database))
+    assert (settings.data / "attest.db").exists() == replaced
+
+
+def test_a_data_folder_that_cannot_be_made_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "data"):
+        with pytest.raises(DatabaseUnfit, match=f"{folder} cannot be the folder"):
+            db.sessions(Settings(data=folder))
+
+
+def test_a_data_folder_that_cannot_be_written_to_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(DatabaseUnfit, match=f"{tmp_path} cannot be written to"):
+        db.sessions(Settings(data=tmp_path))
 
 
 def test_a_snapshot_cannot_write(database: Sessions) -> None:

@@ -22,7 +22,7 @@ from app.db import Sessions, snapshot
 from app.jobs.bell import Bell, ring
 
 POLL_S = 0.5
-IDLE_S = 60.0
+IDLE_S = 5.0  # the bell itself may have been deleted
 
 Reader = Callable[[Session, Collection[str]], dict[str, str]]
 """States of rows by id, such as ``submissions.statuses``."""

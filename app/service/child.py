@@ -7,9 +7,11 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 from app import workers
 from app.db import Sessions, transaction
+from app.errors import DatabaseUnfit
 from app.settings import Settings
 
 UNUSABLE = 3  # as in app.worker, which this process must not import
@@ -73,10 +75,10 @@ class WorkerProcess:
             code = process.wait()
             if self._stopping.is_set():
                 return
-            self._forget(process.pid)
             if code == UNUSABLE:
                 self.gave_up.set()
                 return
+            self._forget(process.pid)
             if time.monotonic() - began > SOUND_AFTER_S:
                 pause = FIRST_PAUSE_S
             log.warning("the worker ended with code %s; the next starts in %s s", code, pause)
@@ -86,7 +88,7 @@ class WorkerProcess:
             self._start_process()
 
     def _forget(self, pid: int) -> None:
-        with transaction(self._sessions) as session:
+        with suppress(DatabaseUnfit), transaction(self._sessions) as session:
             workers.remove(session, socket.gethostname(), pid)
 
 

@@ -11,7 +11,7 @@ from types import FrameType
 import uvicorn
 
 from app import db, problem_folder, schema, workers
-from app.db import Sessions, snapshot, transaction
+from app.db import Sessions, make_folder, snapshot, transaction
 from app.demo import built_in, course
 from app.demo.course import Keys
 from app.errors import AttestError
@@ -31,7 +31,7 @@ def serve(settings: Settings, *, slots: int | None, worker: bool, demo: bool, on
     Raises AttestError where the service cannot start: another one on the same data, an address in
     use, an unfit database, no isolation, no folder of problems.
     """
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(settings.data)
     if not settings.problems_folder.is_dir():
         raise AttestError(f"{settings.problems_folder} is no folder; ATTEST_PROBLEMS names one")
     if demo and is_loopback(settings.host) and not _says_level(settings):

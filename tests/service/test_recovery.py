@@ -1,6 +1,7 @@
 """Whatever is killed, every acknowledged submission ends in exactly one score."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from app.demo.built_in import SUBMISSIONS, example
 
-from .conftest import SLOW, Service, new_service, wait_for
+from .conftest import CODE, DEADLINE_S, SLOW, Service, new_service, wait_for
 
 RIGHT, WRONG = map(example, SUBMISSIONS)
 
@@ -96,3 +97,20 @@ def test_what_is_posted_without_a_worker_is_graded_later(service: Service):
     assert service.end(signal.SIGINT) == 0
     service.start("--demo")
     assert service.graded_once(answer.json()["id"]).score == 10.0
+
+
+def test_a_service_whose_data_is_deleted_takes_nothing_more_and_ends_with_a_sentence(
+    service: Service,
+):
+    service.start("--demo")
+    with service.client() as client:
+        shutil.rmtree(service.data)
+        try:
+            answer = client.post(f"/api/v1/problems/{CODE}/submissions", files={"file": RIGHT})
+            assert answer.status_code == 503
+        except httpx2.TransportError:
+            pass  # it had ended already
+    assert service.process.wait(DEADLINE_S) == 2
+    said = "".join(service.output)
+    assert "attest.db was deleted or replaced while it was in use" in said
+    assert "Traceback" not in said
