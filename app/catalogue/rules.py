@@ -16,6 +16,7 @@ from app.domain.checks import (
     NoLeakCheck,
     PropertyCheck,
     RowSumsCheck,
+    StaticCheck,
     ValuesCheck,
     ZerosCheck,
 )
@@ -166,7 +167,12 @@ def _parameters(problem: CodeProblem, check: Check) -> Iterable[str]:
 
 def _code_check(problem: CodeProblem, check: Check, at: At) -> Iterator[Found]:
     parameters = _parameters(problem, check)
-    if not check.cases:
+    if isinstance(check, StaticCheck):
+        if check.cases:
+            yield (*at, "cases"), "a static check looks at the code alone; it has no cases"
+        if not (check.forbid_names or check.forbid_imports):
+            yield at, "expected `forbid_names`, `forbid_imports` or both"
+    elif not check.cases:
         yield at, f"the check `{check.id}` names no cases; expected `cases: [...]`"
     yield from unknown_names((*at, "cases"), check.cases, problem.cases, "case")
     needs_mask = isinstance(check, ZerosCheck | RowSumsCheck | NoLeakCheck) or check.rows

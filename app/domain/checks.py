@@ -130,9 +130,22 @@ class InputsUnchangedCheck(CheckBase):
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatableCheck(CheckBase):
-    """The same call gives the same result again, in the same process."""
+    """The same call gives the same result again."""
 
     kind: Literal["repeatable"]
+    across: Literal["calls", "seeds"] = "calls"
+    """Again in the same process, or in another with other seeds of the global generators."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticCheck(CheckBase):
+    """Names and imports that must not stand in the code; it needs no cases."""
+
+    kind: Literal["static"]
+    forbid_names: tuple[str, ...] = ()
+    """Dotted paths such as ``torch.softmax``, or single words: a method, an import, a builtin."""
+    forbid_imports: tuple[str, ...] = ()
+    """Modules; those inside them are forbidden too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,5 +170,6 @@ Check = (
     | InputsUnchangedCheck
     | RepeatableCheck
     | PropertyCheck
+    | StaticCheck
 )
 """Any check; ``kind`` tells which."""

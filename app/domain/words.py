@@ -112,7 +112,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}the function returned {detail}, expected arrays or numbers",
         "{in_case}函数返回了 {detail}，应返回数组或数字",
     ),
-    "forbidden": ("{detail}{at_line}", "{detail}{at_line}"),
+    "forbidden": ("{name} is not allowed here{at_line}", "此处不允许使用 {name}{at_line}"),
     "errored": (
         "grading failed by our fault and costs no attempt{how}",
         "评分因我们的故障而失败，不计入提交次数{how}",

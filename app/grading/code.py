@@ -1,15 +1,17 @@
 """Code problems: the calls of a run, and what each check makes of the answers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from app.domain.checks import Check, InputsUnchangedCheck
+from app.domain.checks import Check, InputsUnchangedCheck, RepeatableCheck, StaticCheck
 from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
 from app.domain.run import CheckResult, Finding
 from app.grading.calls import Calls, call, files_with_given
 from app.grading.cases import Case
 from app.grading.checks import further_calls, judge
+from app.grading.checks.repeatable import reseeded_key
+from app.grading.checks.static import StaticVerdicts
 from app.grading.compare import Verdict, compare
 from app.grading.credit import partial_points
 from app.grading.expected import Expected, sandbox_limits
@@ -97,6 +99,24 @@ def run_calls(
     return dict(zip(calls, sandbox.run(job), strict=True))
 
 
+def reseeded_answers(
+    sandbox: Sandbox,
+    problem: CodeProblem,
+    files: Mapping[str, bytes],
+    cases: Sequence[Case],
+    seed: int,
+) -> Answers:
+    """The cases of checks that ask for it, called once more under other seeds."""
+    asked = {
+        case.name: case
+        for check in problem.checks
+        if isinstance(check, RepeatableCheck) and check.across == "seeds"
+        for case in cases_of(check, cases)
+    }
+    calls = {reseeded_key(case): call(case) for case in asked.values()}
+    return run_calls(sandbox, problem, files, calls, seed + 1) if calls else {}
+
+
 @dataclass(frozen=True)
 class Run:
     """A submission's answers to all calls of a run, beside the expected results."""
@@ -105,6 +125,7 @@ class Run:
     cases: Sequence[Case]
     answers: Answers
     expected: Expected
+    static: StaticVerdicts = field(default_factory=dict)
 
     def trial(self, case: Case) -> Trial:
         return Trial(case, self.answers, self.expected[case.name])
@@ -120,11 +141,18 @@ def judge_checks(run: Run) -> tuple[CheckResult, ...]:
 
 
 def judge_check(check: Check, run: Run) -> CheckResult:
-    """One check over all of its cases."""
+    """One check over all of its cases, or over the text of the code."""
+    if isinstance(check, StaticCheck):
+        found = run.static[check.id]
+        return failed(check, found) if found else _passed(check)
     for case in cases_of(check, run.cases):
         verdict = judge(check, run.trial(case))
         if verdict:
             return failed(check, verdict, _partial(check, run))
+    return _passed(check)
+
+
+def _passed(check: Check) -> CheckResult:
     return CheckResult(id=check.id, outcome=Outcome.PASSED, points=check.points)
 
 

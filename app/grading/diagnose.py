@@ -19,7 +19,7 @@ from app.domain.run import CheckResult
 from app.grading.calls import Calls
 from app.grading.cases import Case, draw_cases
 from app.grading.checks import further_calls, judge
-from app.grading.code import Answers, Run, base_calls, run_calls
+from app.grading.code import Answers, Run, base_calls, reseeded_answers, run_calls
 from app.grading.compare import Array, Question, close
 from app.grading.expected import sandbox_limits
 from app.grading.results import Results, bind
@@ -51,6 +51,7 @@ def diagnose(
     seed: int,
 ) -> tuple[CheckResult, ...]:
     """``results`` with the one matching misconception named on each check that it fails too."""
+    results = [_forbidden(result, run.problem) for result in results]
     failed = _failed(run, results)
     if not failed or not run.problem.misconceptions:
         return tuple(results)
@@ -71,6 +72,14 @@ def diagnose(
         else result
         for result in results
     )
+
+
+def _forbidden(result: CheckResult, problem: CodeProblem) -> CheckResult:
+    """What stands in the code says by itself what was misunderstood, if only one thing can be."""
+    caught = [known.id for known in problem.misconceptions if known.caught_by == result.id]
+    if result.outcome != Outcome.FORBIDDEN or len(caught) != 1:
+        return result
+    return dataclasses.replace(result, misconception=caught[0])
 
 
 def _failed(run: Run, results: Sequence[CheckResult]) -> list[Failed]:
@@ -158,6 +167,7 @@ def _explained(
     calls = _calls_on(run.problem, cases, failed)
     files = {run.problem.file or _file(candidate): _code(candidate)}
     answers = run_calls(sandbox, run.problem, files, calls, seed)
+    answers = {**answers, **reseeded_answers(sandbox, run.problem, files, run.cases, seed)}
     if not all(same(run.problem, c, _own(run, c), answers[base_key(c)]) for c in cases):
         return set()
     theirs = dataclasses.replace(run, answers=answers)

@@ -17,7 +17,15 @@ from app.domain.run import CheckResult, Finding, RunResult
 from app.domain.submission import Submission
 from app.grading.answers import judge_answers
 from app.grading.cases import draw_cases
-from app.grading.code import Run, judge_checks, planned_calls, printed, run_calls
+from app.grading.checks.static import static_verdicts
+from app.grading.code import (
+    Run,
+    judge_checks,
+    planned_calls,
+    printed,
+    reseeded_answers,
+    run_calls,
+)
 from app.grading.diagnose import diagnose
 from app.grading.expected import expected_results
 from app.sandbox.sandbox import Sandbox
@@ -68,10 +76,13 @@ def grade_code(
     began = time.monotonic()
     cases = draw_cases(problem, seed)
     calls = planned_calls(problem, cases)
-    answers = run_calls(sandbox, problem, submission.files, calls, seed)
+    files = submission.files
+    answers = run_calls(sandbox, problem, files, calls, seed)
+    answers = {**answers, **reseeded_answers(sandbox, problem, files, cases, seed)}
+    static = static_verdicts(problem, files, sandbox, seed)
     sandbox_s = time.monotonic() - began
-    run = Run(problem, cases, answers, expected_results(problem, cases, sandbox, seed))
-    checks = diagnose(run, judge_checks(run), submission.files, sandbox, seed)
+    run = Run(problem, cases, answers, expected_results(problem, cases, sandbox, seed), static)
+    checks = diagnose(run, judge_checks(run), files, sandbox, seed)
     visible, hidden = printed(run)
     return RunResult(
         status="graded",

@@ -75,7 +75,6 @@ FAILURE_KEYS = {
     Outcome.NOT_DEFINED: "not_defined",
     Outcome.LOAD_ERROR: "load_error",
     Outcome.WRONG_TYPE: "wrong_type",
-    Outcome.FORBIDDEN: "forbidden",
 }
 
 

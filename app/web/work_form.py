@@ -69,9 +69,7 @@ def work_of(problem: Problem, sent: Sent, language: Language, limit: int) -> Sub
     except (UnreadableSubmission, SubmissionTooLarge) as refusal:
         empty = empty_draft(problem, language)
         code = sent.code if sent.part == CODE else empty.code
-        return Draft(
-            empty.fields, code, part=sent.part, error=str(refusal), status=refusal.status
-        )
+        return Draft(empty.fields, code, part=sent.part, error=str(refusal), status=refusal.status)
 
 
 def _answered(problem: FieldProblem, sent: Sent, language: Language) -> Submission | Draft:

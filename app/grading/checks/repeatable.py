@@ -11,13 +11,20 @@ def again_key(case: Case) -> Key:
     return ("again", case.name)
 
 
-def calls(_: RepeatableCheck, case: Case) -> Calls:
+def reseeded_key(case: Case) -> Key:
+    return ("reseeded", case.name)
+
+
+def calls(check: RepeatableCheck, case: Case) -> Calls:
+    if check.across == "seeds":
+        return {}  # a seed belongs to a job, so these calls make one of their own
     # In the same process as the first call: there a cache that was kept shows itself.
     return {again_key(case): call(case)}
 
 
 def judge(check: RepeatableCheck, trial: Trial) -> Verdict | None:
-    first, second = trial.results(), trial.results(again_key(trial.case))
+    other = reseeded_key if check.across == "seeds" else again_key
+    first, second = trial.results(), trial.results(other(trial.case))
     failed = failure_verdict(first, trial) or failure_verdict(second, trial)
     if failed:
         return failed
