@@ -21,6 +21,7 @@ from app.http.body_limit import BodyLimit
 from app.http.changes import Changes
 from app.http.cross_origin import OwnOrigin
 from app.http.errors import add_error_handlers
+from app.http.head import HeadAsGet
 from app.http.headers import SecurityHeaders
 from app.http.rates import Rates
 from app.jobs import WAITERS, bell_path
@@ -64,6 +65,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(OwnOrigin, cookie=COOKIE)
     app.add_middleware(RequestTimes, registry=registry)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(HeadAsGet)
     return app
 
 
