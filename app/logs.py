@@ -18,3 +18,5 @@ def to_stderr() -> None:
     handler.setFormatter(OneLine("%(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    # What it has to say of a broken body is told to who sent it.
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)

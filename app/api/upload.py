@@ -101,8 +101,13 @@ async def _files(request: Request) -> dict[str, bytes]:
 async def _named(form: FormData) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for field, value in form.multi_items():
-        if field != FIELD or not isinstance(value, UploadFile):
+        if field != FIELD:
             raise UnreadableSubmission(f"unknown field {field!r}; expected files in {FIELD!r}")
+        if not isinstance(value, UploadFile):
+            raise UnreadableSubmission(
+                f"the field {FIELD!r} holds a text; expected a file with its name, such as "
+                f"curl -F {FIELD}=@attention.py"
+            )
         name = value.filename or ""
         if name in files:
             raise UnreadableSubmission(f"two files are called {name!r}")

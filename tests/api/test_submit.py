@@ -172,6 +172,14 @@ def test_another_field_than_file_is_refused(ask: Ask, right: bytes) -> None:
     assert (answer.status_code, "'upload'" in answer.json()["detail"]) == (422, True)
 
 
+def test_a_text_in_the_field_of_files_is_refused_with_what_to_type(ask: Ask) -> None:
+    kind = {"Content-Type": BOUND}
+    body = b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nx\r\n--b--\r\n'
+    answer = ask("student").post(CODE, content=body, headers=kind)
+    assert answer.status_code == 422
+    assert "curl -F file=@attention.py" in answer.json()["detail"]
+
+
 def test_two_files_of_one_name_are_refused(ask: Ask, send: Send) -> None:
     answer = send(ask("student"), "a.py", "a.py")
     assert (answer.status_code, "two files" in answer.json()["detail"]) == (422, True)
