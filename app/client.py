@@ -63,9 +63,10 @@ class _Environment(BaseSettings):
 
 
 class Client:
-    """One server, asked with one token. A context manager."""
+    """One server, asked with one token. A context manager. Raises AttestError for no token."""
 
     def __init__(self, login: Login, language: Language = "en") -> None:
+        _require_token(login.token)
         self._server = server_address(login.server)
         self._http = httpx2.Client(
             base_url=f"{self._server}/api/v1",
@@ -155,6 +156,12 @@ def _details(answer: httpx2.Response) -> Mapping[str, Any]:
         "detail": f"{answer.url} answered {answer.status_code}, and not as Attest does",
         "errors": [],
     }
+
+
+def _require_token(token: str) -> None:
+    # It is not repeated: this may be a real one with a slip of the hand.
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise AttestError("the token has characters that no token has; expected att_ and 43 others")
 
 
 def server_address(server: str) -> str:

@@ -92,6 +92,13 @@ def test_what_is_no_address_is_refused(server: str) -> None:
         server_address(server)
 
 
+@pytest.mark.parametrize("token", ["att_é", "att_\n", "two words"])
+def test_what_is_no_token_is_refused_without_repeating_it(token: str) -> None:
+    with pytest.raises(AttestError, match="characters that no token has") as refusal:
+        Client(Login("http://127.0.0.1:1", token))
+    assert token not in str(refusal.value)
+
+
 def test_a_login_that_cannot_be_read_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
