@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.errors import DatabaseUnfit
@@ -37,9 +38,14 @@ def sessions(settings: Settings) -> Sessions:
 
 
 def database_url(settings: Settings) -> URL:
-    """The settings' database; by default a file in the data folder."""
+    """The settings' database; by default a file in the data folder. Raises DatabaseUnfit."""
     if settings.database_url:
-        return make_url(settings.database_url)
+        try:
+            return make_url(settings.database_url)
+        except ArgumentError:
+            raise DatabaseUnfit(
+                f"ATTEST_DATABASE_URL is {settings.database_url!r}; expected sqlite:///PATH"
+            ) from None
     return URL.create("sqlite", database=str(settings.data.absolute() / "attest.db"))
 
 

@@ -4,6 +4,7 @@ A secret (token, link, browser session) is shown once and stored as its hash.
 """
 
 import hashlib
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,6 +24,8 @@ TOKEN_PREFIX = "att_"  # noqa: S105
 LINK_LIFETIME = timedelta(days=2)
 SESSION_LIFETIME = timedelta(days=30)
 USE_NOTED_EVERY = timedelta(minutes=1)
+
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,9 @@ def by_email(session: Session, email: str) -> Person | None:
 
 
 def add(session: Session, name: str, email: str, *, is_admin: bool = False) -> Person:
-    """A new person. Raises InvalidRequest if the address is taken."""
+    """A new person. Raises InvalidRequest for what is no address, and one that is taken."""
+    if not _ADDRESS.fullmatch(email.strip()):
+        raise InvalidRequest(f"{email!r} is no address; expected one such as ada@example.org")
     if by_email(session, email):
         raise InvalidRequest(f"there is already a person with the address {email}")
     person = Person(name=name, email=email.strip().lower(), is_admin=is_admin)

@@ -28,8 +28,8 @@ def migrate(sessions: Sessions, revision: str) -> None:
             move(_config(connection), revision)
         except CommandError as error:
             raise DatabaseUnfit(
-                f"the database is at revision {current(sessions)}, which this program does not "
-                "know: it was used by a newer one"
+                f"{_name(sessions)} is at revision {current(sessions)}, which this program does "
+                "not know: it was used by a newer one"
             ) from error
 
 
@@ -52,12 +52,18 @@ def head() -> str:
 
 def require_current(sessions: Sessions) -> None:
     """Raises DatabaseUnfit unless the database is at the revision that this program needs."""
+    if not Path(sessions.kw["bind"].url.database).exists():  # to look into it would make it
+        raise DatabaseUnfit(f"{_name(sessions)} is not there; `attest serve` makes it")
     found = current(sessions)
     if found != head():
         raise DatabaseUnfit(
-            f"the database is at revision {found or 'none'}, expected {head()}; "
+            f"{_name(sessions)} is at revision {found or 'none'}, expected {head()}; "
             "`attest db upgrade` or `attest serve` brings it there"
         )
+
+
+def _name(sessions: Sessions) -> str:
+    return f"the database {sessions.kw['bind'].url.database}"
 
 
 def differences(sessions: Sessions) -> list[str]:

@@ -2,12 +2,16 @@
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MEGABYTE = 1024 * 1024
+
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[FiniteFloat, Field(gt=0)]
+Pause = Annotated[FiniteFloat, Field(ge=0)]
 
 
 class JobSettings(BaseModel):
@@ -15,23 +19,23 @@ class JobSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    slots: int = 2
+    slots: Count = 2
     """Submissions that one worker grades at a time."""
-    poll_interval: float = 1.0
+    poll_interval: Seconds = 1.0
     """How often a worker looks for jobs although nothing woke it."""
-    heartbeat_interval: float = 3.0
+    heartbeat_interval: Seconds = 3.0
     """How often a worker says that it is alive."""
-    stalled_after: float = 10.0
+    stalled_after: Seconds = 10.0
     """A worker without a heartbeat for so long counts as gone."""
-    drain_timeout: float = 30.0
+    drain_timeout: Seconds = 30.0
     """How long running jobs may take to end when the worker is told to stop."""
-    max_tries: int = 3
+    max_tries: Count = 3
     """Starts of one run before it counts as errored."""
-    backoff: tuple[float, ...] = (1.0, 5.0, 30.0)
+    backoff: Annotated[tuple[Pause, ...], Field(min_length=1)] = (1.0, 5.0, 30.0)
     """Wait before each further try; the last holds for all that follow."""
-    reconcile_interval: float = 60.0
+    reconcile_interval: Seconds = 60.0
     """How often runs are looked for that no job would start."""
-    reissue_after: float = 120.0
+    reissue_after: Seconds = 120.0
     """Age from which an open run without a job gets a new one."""
     supersede: Literal["course", "never"] = "course"
     """"never" keeps every queued submission, whatever the course says."""
@@ -42,9 +46,9 @@ class RateSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    requests: int = 120
+    requests: Count = 120
     """Requests with one token or browser session."""
-    posts: int = 30
+    posts: Count = 30
     """Submissions of one student to one problem."""
 
 
@@ -61,13 +65,13 @@ class Settings(BaseSettings):
     """SQLAlchemy URL; default a SQLite file in ``data``."""
     host: str = "127.0.0.1"
     """Address that the service listens on."""
-    port: int = 8000
+    port: Annotated[int, Field(ge=0, le=65535)] = 8000
     """Port that the service listens on; 0 is any free one."""
     problems: Path | None = None
     """Folder of problems; default ./problems if there is one, else the shipped examples."""
     sandbox_allow_level: Literal["full", "landlock"] = "full"
     """The weakest isolation that may grade."""
-    upload_limit: int = 5 * MEGABYTE
+    upload_limit: Count = 5 * MEGABYTE
     """Bytes of one submission."""
     jobs: JobSettings = JobSettings()
     """Queue and worker, each as ``ATTEST_JOBS__NAME``."""

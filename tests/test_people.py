@@ -44,6 +44,12 @@ def test_an_address_belongs_to_one_person_whatever_its_case(database, members):
             people.add(session, "Twin", "STUDENT@example.org")
 
 
+@pytest.mark.parametrize("email", ["", " ", "ada", "ada@", "@example.org", "a da@example.org"])
+def test_what_is_no_address_makes_no_person(database, members, email):
+    with transaction(database) as session, pytest.raises(InvalidRequest, match="no address"):
+        people.add(session, "Ada", email)
+
+
 def test_a_token_opens_until_it_is_revoked(database: Sessions, members):
     with transaction(database) as session:
         text = people.issue_token(session, members.student, "laptop")

@@ -1,5 +1,7 @@
 """What an operator's tools ask: is it alive, does it grade, how much waits."""
 
+import logging
+
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy.exc import SQLAlchemyError
@@ -9,6 +11,10 @@ from app.api.answers import Health, ReadinessDetails
 from app.db import Sessions, snapshot
 from app.errors import DatabaseUnfit
 from app.http.access import Configuration, Database, Public
+
+UNFIT = "the database is gone or of another version; `attest db current` tells more"
+
+log = logging.getLogger(__name__)
 
 router = APIRouter(tags=["health"], dependencies=[Public])
 
@@ -35,7 +41,8 @@ def readiness(database: Sessions, stalled_after: float) -> ReadinessDetails:
         with snapshot(database) as session:
             found = workers.readiness(session, stalled_after)
     except DatabaseUnfit as error:
-        return ReadinessDetails(ready=False, detail=str(error))
+        log.error("not ready: %s", error)  # it names files, which are nobody else's business
+        return ReadinessDetails(ready=False, detail=UNFIT)
     except SQLAlchemyError as error:
         return ReadinessDetails(ready=False, detail=f"the database fails: {type(error).__name__}")
     return ReadinessDetails(

@@ -16,6 +16,9 @@ from starlette.exceptions import HTTPException
 
 from app.errors import AttestError, Place, ProblemFileError
 
+OURS = "something went wrong on our side"
+"""All that is told of our own failures; the log has the rest."""
+
 log = logging.getLogger(__name__)
 
 
@@ -72,6 +75,7 @@ def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
         assert isinstance(error, AttestError)
         if error.status >= 500:
             log.error("%s failed: %s", _route(request), error)
+            return answer(request, error_details(error.status, OURS))
         return answer(request, _of_attest_error(error), getattr(error, "headers", None))
 
     def frameworks(request: Request, error: Exception) -> Response:
@@ -85,7 +89,7 @@ def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
 
     def unexpected(request: Request, error: Exception) -> Response:
         log.error("%s crashed", _route(request), exc_info=error)
-        return answer(request, error_details(500, "something went wrong on our side"))
+        return answer(request, error_details(500, OURS))
 
     app.add_exception_handler(AttestError, ours)
     app.add_exception_handler(HTTPException, frameworks)

@@ -2,6 +2,7 @@
 
 from app import schema, workers
 from app.db import Sessions, transaction
+from app.settings import Settings
 from tests.api.conftest import Send
 from tests.conftest import Ask
 
@@ -29,12 +30,25 @@ def test_a_warm_worker_makes_the_service_ready(ask: Ask, send: Send, database: S
     assert (answer.status_code, told["sandbox_level"], told["waiting"]) == (200, "full", 1)
 
 
-def test_a_database_of_another_version_is_not_ready(ask: Ask, database: Sessions) -> None:
+def test_a_database_of_another_version_is_not_ready(
+    ask: Ask, database: Sessions, settings: Settings
+) -> None:
     nobody = ask(None)
     schema.migrate(database, "base")
     answer = nobody.get("/readyz")
     assert (answer.status_code, answer.json()["ready"]) == (503, False)
-    assert "revision" in answer.json()["detail"]
+    assert "of another version" in answer.json()["detail"]
+    assert str(settings.data) not in answer.text
+
+
+def test_where_the_database_is_gone_nothing_is_told_of_our_files(
+    ask: Ask, settings: Settings
+) -> None:
+    student = ask("student")
+    (settings.data / "attest.db").unlink()
+    for path in ("/readyz", "/api/v1/problems"):
+        answer = student.get(path)
+        assert (answer.status_code, str(settings.data) in answer.text) == (503, False)
 
 
 def test_metrics_count_runs_and_time_requests_by_route(ask: Ask, send: Send) -> None:
