@@ -26,6 +26,7 @@ class Checked:
     errors: tuple[Place, ...]
     proof: Proof | None = None
     sha256: str = ""
+    warnings: tuple[Place, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -74,7 +75,8 @@ def check_file(path: Path, sandbox: Sandbox, seeds: int) -> Checked:
         raise  # nothing is known of the problem then
     except AttestError as error:
         return Checked(path, tuple(_places(version, [Flaw(("solution",), str(error))])))
-    return Checked(path, tuple(_places(version, proof.flaws)), proof, version.sha256)
+    warnings = tuple(_places(version, proof.warnings))
+    return Checked(path, tuple(_places(version, proof.flaws)), proof, version.sha256, warnings)
 
 
 def _places(version: ProblemVersion, flaws: Iterable[Flaw]) -> list[Place]:
@@ -104,10 +106,8 @@ def _problem_object(one: Checked) -> dict[str, object]:
         "id": proof.problem.id if proof else one.path.stem,
         "path": str(one.path),
         "ok": one.ok,
-        "errors": [
-            {"line": place.line, "column": place.column, "message": place.message}
-            for place in one.errors
-        ],
+        "errors": [_place_object(place) for place in one.errors],
+        "warnings": [_place_object(place) for place in one.warnings],
         "checks": [check.id for check in proof.problem.checks] if proof else [],
         "accepted": dict(proof.accepted) if proof else {},
         "misconceptions": {
@@ -122,11 +122,16 @@ def _problem_object(one: Checked) -> dict[str, object]:
     }
 
 
+def _place_object(place: Place) -> dict[str, object]:
+    return {"line": place.line, "column": place.column, "message": place.message}
+
+
 def _lines(one: Checked) -> list[str]:
     lines = [f"{one.path}: {'proven' if one.ok else 'NOT PROVEN'}"]
     lines += [f"  {place}" for place in one.errors]
     if one.proof:
         lines += kill_matrix(one.proof)
+        lines += [f"  warning: {place}" for place in one.warnings]
         for check in unreached(one.proof.problem, one.proof):
             lines.append(f"  warning: no misconception reaches the check `{check.id}`")
     return lines

@@ -25,6 +25,8 @@ class CheckBase:
     atol: float = 1e-9
     """Largest accepted absolute difference, beside ``rtol`` times the expected value."""
     rtol: float = 0.0
+    tolerance_note: str = ""
+    """Why a right or a wrong answer may be within a factor 3 of the tolerance; no warning then."""
     hidden: bool = False
     """The student sees outcome and points, never place or values."""
     requires: tuple[str, ...] = ()

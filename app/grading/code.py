@@ -126,6 +126,7 @@ class Run:
     answers: Answers
     expected: Expected
     static: StaticVerdicts = field(default_factory=dict)
+    sandbox_s: float = 0.0
 
     def trial(self, case: Case) -> Trial:
         return Trial(case, self.answers, self.expected[case.name])

@@ -73,6 +73,11 @@ def grade_code(
     problem: CodeProblem, submission: Submission, sandbox: Sandbox, seed: int
 ) -> RunResult:
     """Runs the student's code and judges what came out."""
+    return judged(answered(problem, submission, sandbox, seed), submission, sandbox, seed)
+
+
+def answered(problem: CodeProblem, submission: Submission, sandbox: Sandbox, seed: int) -> Run:
+    """All that the student's code answers, and only then what is expected."""
     began = time.monotonic()
     cases = draw_cases(problem, seed)
     calls = planned_calls(problem, cases)
@@ -81,8 +86,14 @@ def grade_code(
     answers = {**answers, **reseeded_answers(sandbox, problem, files, cases, seed)}
     static = static_verdicts(problem, files, sandbox, seed)
     sandbox_s = time.monotonic() - began
-    run = Run(problem, cases, answers, expected_results(problem, cases, sandbox, seed), static)
-    checks = diagnose(run, judge_checks(run), files, sandbox, seed)
+    expected = expected_results(problem, cases, sandbox, seed)
+    return Run(problem, cases, answers, expected, static, sandbox_s)
+
+
+def judged(run: Run, submission: Submission, sandbox: Sandbox, seed: int) -> RunResult:
+    """The score of a run, with its causes."""
+    began = time.monotonic()
+    checks = diagnose(run, judge_checks(run), submission.files, sandbox, seed)
     visible, hidden = printed(run)
     return RunResult(
         status="graded",
@@ -92,8 +103,8 @@ def grade_code(
         sandbox_level=sandbox.level,
         printed=visible,
         printed_hidden=hidden,
-        sandbox_s=sandbox_s,
-        total_s=time.monotonic() - began,
+        sandbox_s=run.sandbox_s,
+        total_s=run.sandbox_s + time.monotonic() - began,
     )
 
 

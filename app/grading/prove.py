@@ -8,6 +8,9 @@ names, with a value outcome, and diagnosed as itself.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from app.domain.answers import parse_answers
 from app.domain.checks import Check
 from app.domain.outcome import VALUE_OUTCOMES, Outcome
 from app.domain.problem import (
@@ -18,13 +21,20 @@ from app.domain.problem import (
     Problem,
     check_of,
     is_reference,
+    solution_of,
 )
 from app.domain.run import CheckResult, RunResult
 from app.domain.submission import Submission
 from app.errors import UnreadableSubmission
-from app.grading.expected import expected_answers
-from app.grading.grade import grade
+from app.grading.cases import draw_cases
+from app.grading.compare import Array, Question, close
+from app.grading.expected import expected_answers, expected_results, second_opinion
+from app.grading.grade import answered, grade, judged
+from app.grading.margin import CLOSE, Margins, margins_of_run, margins_of_sheet
 from app.sandbox.sandbox import Sandbox
+
+REFERENCE_ATOL = 1e-10
+"""Of the largest entry: two ways to compute the same differ by less in float64."""
 
 SEEDS = 5
 THOROUGH_SEEDS = 20
@@ -58,6 +68,7 @@ class Proof:
     flaws: tuple[Flaw, ...] = ()
     accepted: Mapping[str, bool] = field(default_factory=dict)
     misconceptions: Mapping[str, Caught] = field(default_factory=dict)
+    warnings: tuple[Flaw, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -74,20 +85,24 @@ def prove(problem: Problem, sandbox: Sandbox, seeds: int = SEEDS) -> Proof:
 
     Raises AttestError where the reference fails or the sandbox is lost.
     """
-    flaws = [*_solution(problem, sandbox), *_starter(problem, sandbox)]
+    flaws = [
+        *_solution(problem, sandbox),
+        *_starter(problem, sandbox),
+        *_second_opinions(problem, sandbox, seeds),
+    ]
+    warnings: list[Flaw] = []
     accepted = {}
     for n, variant in enumerate(problem.accepted):
-        found = list(_accepted(problem, variant, n, sandbox, seeds))
+        found = list(_accepted(problem, variant, n, sandbox, seeds, warnings))
         accepted[variant.id] = not found
         flaws.extend(found)
-    caught = {}
-    for n, misconception in enumerate(problem.misconceptions):
-        if misconception.text is not None:
-            continue  # a sample for those who mark
-        row, found = _misconception(problem, misconception, n, sandbox)
-        caught[misconception.id] = row
+    wrong = list(_graded_wrong(problem, sandbox, warnings))
+    rows = {}
+    for graded in wrong:
+        row, found = _judged(graded, wrong)
+        rows[graded.known.id] = row
         flaws.extend(found)
-    return Proof(problem, tuple(flaws), accepted, caught)
+    return Proof(problem, tuple(flaws), accepted, rows, tuple(warnings))
 
 
 def submission_of(
@@ -136,17 +151,77 @@ def _starter(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
             yield Flaw(("starter",), f"the starter earns {run.score:g} points; expected 0")
 
 
+def _second_opinions(problem: Problem, sandbox: Sandbox, seeds: int) -> Iterator[Flaw]:
+    """Every case by the reference that was written apart, where it has the function."""
+    if not isinstance(problem, CodeProblem):
+        return
+    for seed in range(1, seeds + 1):
+        for case in draw_cases(problem, seed):
+            if not is_reference(solution_of(problem, case.call)):
+                continue
+            theirs = second_opinion(problem, case)
+            ours = expected_results(problem, [case], sandbox, seed)[case.name]
+            for name, array in (theirs or {}).items():
+                if not _agree(ours[name], array):
+                    at = ("cases", case.case_set)
+                    yield Flaw(at, f"case {case.name}: the two references differ in {name}")
+                    return
+
+
+def _agree(one: Array, other: Array) -> bool:
+    largest = float(np.abs(one[np.isfinite(one)]).max(initial=1.0)) if one.size else 1.0
+    question = Question("", "", atol=REFERENCE_ATOL * largest)
+    return one.shape == other.shape and bool(close(one, other, question).all())
+
+
 def _accepted(
-    problem: Problem, variant: Accepted, n: int, sandbox: Sandbox, seeds: int
+    problem: Problem,
+    variant: Accepted,
+    n: int,
+    sandbox: Sandbox,
+    seeds: int,
+    warnings: list[Flaw],
 ) -> Iterator[Flaw]:
     submission = submission_of(problem, variant.code, variant.answers)
     for seed in range(1, seeds + 1 if isinstance(problem, CodeProblem) else 2):
-        run = grade(problem, submission, sandbox, seed)
+        run, margins = _graded(problem, submission, sandbox, seed)
         wrong = [r for r in _decided(problem, run) if _refused(problem, variant, r)]
         if wrong:
             told = "; ".join(map(_told, wrong))
             yield Flaw(("accepted", n), f"`{variant.id}` is right but fails {told} (seed {seed})")
             return
+        if seed == 1:
+            passed = {r.id: margins.get(r.id, 0.0) for r in run.checks if _full(problem, r)}
+            for check, margin in passed.items():
+                if margin > 1 / CLOSE:
+                    warnings.extend(_close(problem, check, f"right answer `{variant.id}`", margin))
+
+
+def _full(problem: Problem, result: CheckResult) -> bool:
+    return result.outcome == Outcome.PASSED and any(c.id == result.id for c in problem.checks)
+
+
+def _close(problem: Problem, check_id: str, what: str, margin: float) -> Iterator[Flaw]:
+    """A warning that a tolerance is too near to an answer, unless a note says why that is so."""
+    numbers = {check.id: number for number, check in enumerate(problem.checks)}
+    if not check_of(problem, check_id).tolerance_note:
+        yield Flaw(
+            ("checks", numbers[check_id]),
+            f"the tolerance of `{check_id}` is close to the {what}, which is off by "
+            f"{margin:.2g} times it; say why in `tolerance_note`, or change it",
+        )
+
+
+def _graded(
+    problem: Problem, submission: Submission, sandbox: Sandbox, seed: int
+) -> tuple[RunResult, Margins]:
+    """One grading, and how near each check's numbers are to its tolerance."""
+    if isinstance(problem, CodeProblem):
+        run = answered(problem, submission, sandbox, seed)
+        return judged(run, submission, sandbox, seed), margins_of_run(run)
+    result = grade(problem, submission, sandbox, seed)
+    given = parse_answers(problem.fields, submission.answers)
+    return result, margins_of_sheet(problem, given, expected_answers(problem))
 
 
 def _refused(problem: Problem, variant: Accepted, result: CheckResult) -> bool:
@@ -156,21 +231,58 @@ def _refused(problem: Problem, variant: Accepted, result: CheckResult) -> bool:
     return result.points != wanted
 
 
-def _misconception(
-    problem: Problem, misconception: Misconception, n: int, sandbox: Sandbox
-) -> tuple[Caught, list[Flaw]]:
-    submission = submission_of(problem, misconception.code, misconception.answers)
-    at = ("misconceptions", n)
-    try:
-        run = grade(problem, submission, sandbox, seed=1)
-    except UnreadableSubmission as error:
-        return Caught(misconception.caught_by, (), False, False), [
-            Flaw((*at, "answers"), str(error))
-        ]
-    caught = tuple(r.id for r in run.checks if _catches(misconception, r))
-    named = any(result.misconception == misconception.id for result in run.checks)
-    flaws = [Flaw(at, text) for text in _survivals(misconception, run, caught, named)]
-    return Caught(misconception.caught_by, caught, named, not flaws), flaws
+@dataclass(frozen=True)
+class _Wrong:
+    """A misconception with what grading made of it; ``unread`` says why it could not be graded."""
+
+    known: Misconception
+    at: Location
+    run: RunResult | None = None
+    unread: str = ""
+
+    @property
+    def named(self) -> bool:
+        results = self.run.checks if self.run else ()
+        return any(result.misconception == self.known.id for result in results)
+
+
+def _graded_wrong(problem: Problem, sandbox: Sandbox, warnings: list[Flaw]) -> Iterator[_Wrong]:
+    for n, known in enumerate(problem.misconceptions):
+        at: Location = ("misconceptions", n)
+        if known.text is not None:
+            continue  # a sample for those who mark
+        try:
+            submission = submission_of(problem, known.code, known.answers)
+            run, margins = _graded(problem, submission, sandbox, seed=1)
+        except UnreadableSubmission as error:
+            yield _Wrong(known, (*at, "answers"), unread=str(error))
+            continue
+        outcome = next((r.outcome for r in run.checks if r.id == known.caught_by), None)
+        margin = margins.get(known.caught_by, CLOSE)
+        if outcome == Outcome.WRONG and margin < CLOSE:
+            warnings.extend(_close(problem, known.caught_by, f"wrong answer `{known.id}`", margin))
+        yield _Wrong(known, at, run)
+
+
+def _judged(graded: _Wrong, all_wrong: Sequence[_Wrong]) -> tuple[Caught, list[Flaw]]:
+    known, run = graded.known, graded.run
+    if run is None:
+        flaw = Flaw(graded.at, graded.unread)
+        return Caught(known.caught_by, (), False, False), [flaw]
+    caught = tuple(r.id for r in run.checks if _catches(known, r))
+    twins = [
+        other.known.id
+        for other in all_wrong
+        if not graded.named and other is not graded and other.run and _same(other.run, run)
+    ]
+    flaws = [Flaw(graded.at, text) for text in _survivals(known, run, caught, graded.named, twins)]
+    return Caught(known.caught_by, caught, graded.named, not flaws), flaws
+
+
+def _same(one: RunResult, other: RunResult) -> bool:
+    """Whether every check ended in the same way for both."""
+    pairs = zip(one.checks, other.checks, strict=True)
+    return all((a.outcome, a.finding) == (b.outcome, b.finding) for a, b in pairs)
 
 
 def _catches(misconception: Misconception, result: CheckResult) -> bool:
@@ -180,7 +292,11 @@ def _catches(misconception: Misconception, result: CheckResult) -> bool:
 
 
 def _survivals(
-    misconception: Misconception, run: RunResult, caught: Sequence[str], named: bool
+    misconception: Misconception,
+    run: RunResult,
+    caught: Sequence[str],
+    named: bool,
+    twins: Sequence[str],
 ) -> Iterator[str]:
     name = misconception.id
     if misconception.caught_by not in caught:
@@ -200,7 +316,8 @@ def _survivals(
     if not named:
         others = {r.misconception for r in run.checks if r.misconception}
         instead = f"`{', '.join(sorted(others))}` is named instead" if others else "none is named"
-        yield f"the wrong answer `{name}` is not recognised as itself: {instead}"
+        apart = f"; no input tells it from `{'`, `'.join(twins)}`" if twins else ""
+        yield f"the wrong answer `{name}` is not recognised as itself: {instead}{apart}"
 
 
 def _told(result: CheckResult) -> str:

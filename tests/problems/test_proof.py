@@ -5,10 +5,12 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
+import torch
 
 from app.catalogue.problem_file import read_problem
 from app.grading.prove import Proof, prove
 from app.sandbox.sandbox import Sandbox
+from reference.modules import bias as torch_bias
 
 PROBLEM = """\
 id: scale
@@ -144,3 +146,63 @@ def test_two_wrong_answers_that_nothing_tells_apart_are_not_proven(proof):
     found = proof(("misconceptions:\n", "misconceptions:\n" + twin))
     assert [flaw.location for flaw in found.flaws] == [("misconceptions", 0), ("misconceptions", 1)]
     assert all("is not recognised as itself: none is named" in f.message for f in found.flaws)
+
+
+def test_two_that_nothing_tells_apart_are_named_to_the_author(proof):
+    twin = "  - id: twin\n    caught_by: four\n    feedback: {en: Take the root., zh: 要开方。}\n"
+    twin += "    code: |\n      def scale(scores, d_k):\n          return scores * (1 / d_k)\n"
+    messages = [
+        flaw.message for flaw in proof(("misconceptions:\n", "misconceptions:\n" + twin)).flaws
+    ]
+    assert [message.partition("; ")[2] for message in messages] == [
+        "no input tells it from `no_root`",
+        "no input tells it from `twin`",
+    ]
+
+
+NEAR = [
+    (
+        "return scores * d_k ** -0.5",
+        "return scores * d_k ** -0.5 + 0.5e-9",
+        "right answer `by_power`",
+    ),
+    (
+        "return scores / d_k\n",
+        "return scores / d_k ** 0.5 + (d_k > 1) * 2e-9\n",
+        "wrong answer `no_root`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "what"), NEAR)
+def test_an_answer_near_a_tolerance_is_a_warning_until_a_note_says_why(proof, old, new, what):
+    found = proof((old, new))
+    assert found.ok
+    assert what in found.warnings[0].message
+    assert {warning.location[0] for warning in found.warnings} == {"checks"}
+    told = [
+        ("points: 1}", "points: 1, tolerance_note: It is so.}"),
+        ("requires: [one]}", "requires: [one], tolerance_note: It is so.}"),
+    ]
+    assert proof((old, new), *told).warnings == ()
+
+
+def test_answers_far_from_every_tolerance_give_no_warning(proof):
+    assert proof().warnings == ()
+
+
+BIAS = Path(__file__).resolve().parents[2] / "problems/masks/s33-bias-order.yaml"
+
+
+def test_a_case_in_which_the_two_references_differ_is_a_flaw(sandbox, monkeypatch):
+    problem = read_problem(BIAS).problem
+    assert prove(problem, sandbox, seeds=1).ok
+
+    def other_order(Q, K, M):
+        scores = torch.as_tensor(Q) @ torch.as_tensor(K).T + torch.as_tensor(M)
+        return torch.softmax(scores / Q.shape[-1] ** 0.5, dim=-1)
+
+    monkeypatch.setattr(torch_bias, "biased_weights", other_order)
+    (flaw,) = prove(problem, sandbox, seeds=1).flaws
+    assert flaw.location == ("cases", "assignment1")
+    assert "case assignment1: the two references differ in A" in flaw.message
