@@ -99,6 +99,15 @@ def test_the_database_can_be_checked_while_the_service_runs(running: Service):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_head_tells_what_get_would_without_the_body(running: Service):
+    with running.client() as client:
+        for path in ("/healthz", "/readyz", "/", "/api/v1/problems", "/docs"):
+            whole, head = client.get(path), client.head(path)
+            assert (head.status_code, head.content) == (whole.status_code, b""), path
+            assert head.headers["content-type"] == whole.headers["content-type"]
+        assert client.head("/sign-out").status_code == 405
+
+
 # The folder of problems
 
 
@@ -183,12 +192,3 @@ def test_the_worker_ends_with_the_process_that_started_it(running: Service):
     worker = running.worker()
     running.kill()
     wait_for(lambda: not Path(f"/proc/{worker}").exists(), "the end of the worker")
-
-
-def test_head_tells_what_get_would_without_the_body(running: Service):
-    with running.client() as client:
-        for path in ("/healthz", "/readyz", "/", "/api/v1/problems", "/docs"):
-            whole, head = client.get(path), client.head(path)
-            assert (head.status_code, head.content) == (whole.status_code, b""), path
-            assert head.headers["content-type"] == whole.headers["content-type"]
-        assert client.head("/sign-out").status_code == 405
