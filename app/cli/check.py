@@ -107,7 +107,6 @@ def _problem_object(one: Checked) -> dict[str, object]:
         "path": str(one.path),
         "ok": one.ok,
         "errors": [_place_object(place) for place in one.errors],
-        "warnings": [_place_object(place) for place in one.warnings],
         "checks": [check.id for check in proof.problem.checks] if proof else [],
         "accepted": dict(proof.accepted) if proof else {},
         "misconceptions": {
@@ -119,6 +118,7 @@ def _problem_object(one: Checked) -> dict[str, object]:
             }
             for name, row in (proof.misconceptions.items() if proof else ())
         },
+        "warnings": [_place_object(place) for place in one.warnings],
     }
 
 

@@ -12,7 +12,7 @@ from app.domain.checks import Check, GradientCheck, ValuesCheck
 from app.domain.problem import FieldProblem
 from app.grading.code import Run, cases_of
 from app.grading.compare import Array, Question
-from app.grading.trial import Trial, named_parts
+from app.grading.trial import Trial, asked, named_parts
 
 Margins = Mapping[str, float]
 """By check: the largest difference, measured in the check's tolerance."""
@@ -69,8 +69,8 @@ def _part(name: str, part: tuple[int, ...]) -> Question:
 def _ratios(check: ValuesCheck | GradientCheck, trial: Trial) -> Iterator[float]:
     results = trial.results()
     for name, part in named_parts(check, trial.returns):
-        question = Question(trial.case.name, name, check.atol, check.rtol, part=part)
         if name in results.arrays:
+            question = asked(check, trial, name, part)
             yield _ratio(check, results.arrays[name], trial.expected[name], question)
         else:
             yield np.nan

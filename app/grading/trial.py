@@ -82,14 +82,18 @@ def part_verdicts(
     results = trial.results()
     failed = failure_verdict(results, trial)
     for name, part in named_parts(check, trial.returns):
-        expected = trial.expected[name]
-        rows = _rows(check, trial, expected)
-        question = Question(trial.case.name, name, check.atol, check.rtol, rows, part)
+        expected, question = trial.expected[name], asked(check, trial, name, part)
         size = int(question.counted(expected.shape).sum())
         if name in results.arrays:
             yield size, compare(results.arrays[name], expected, question)
         else:
             yield size, failed or missing(name, results, trial)
+
+
+def asked(check: CheckBase, trial: Trial, name: str, part: tuple[int, ...]) -> Question:
+    """What ``check`` asks about one result, or a part of it."""
+    rows = _rows(check, trial, trial.expected[name])
+    return Question(trial.case.name, name, check.atol, check.rtol, rows, part)
 
 
 def failure_verdict(results: Results, trial: Trial) -> Verdict | None:

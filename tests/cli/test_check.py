@@ -26,7 +26,7 @@ def test_the_object_has_the_keys_of_the_contract(proven):
     assert list(told["totals"]) == ["problems", "misconceptions", "samples", "caught", "named"]
     for problem in told["problems"]:
         assert list(problem) == [
-            "id", "path", "ok", "errors", "checks", "accepted", "misconceptions",
+            "id", "path", "ok", "errors", "checks", "accepted", "misconceptions", "warnings",
         ]  # fmt: skip
         assert problem["errors"] == []
         assert all(type(ok) is bool for ok in problem["accepted"].values())
