@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import audit, people
+from app.domain.outcome import Outcome
 from app.domain.problem import questions_of
 from app.domain.run import Json
 from app.errors import Forbidden, InvalidRequest, NotFound, Outdated
@@ -28,7 +29,8 @@ def set(
     *,
     seen: str | None = None,
 ) -> None:
-    """Gives ``points`` for one check, whatever the machine found, and writes that down.
+    """Gives ``points`` for one check, whatever the machine found, and writes that down. Once no
+    check is pending any more, the run is graded.
 
     ``seen`` is the ``state`` of the override that ``by`` has read; None asks for no comparison.
     Raises NotFound for a submission that ``by`` may not see, Forbidden for who is not staff of its
@@ -60,7 +62,17 @@ def set(
     row = before or Override(submission_id=submission.id, check_id=check_id)
     row.points, row.reason, row.by_id, row.at = points, reason, by.id, now()
     session.add(row)
+    session.flush()
+    _settle(session, run)
     audit.write(session, by, "override", f"submission:{submission_id}", details)
+
+
+def _settle(session: Session, run: Run) -> None:
+    """A run is graded once a person has decided all that waited for one."""
+    waiting = {result.check_id for result in run.results if result.outcome == Outcome.PENDING}
+    decided = of(session, [run.submission_id])[run.submission_id]
+    if run.status == "needs_review" and waiting <= decided.keys():
+        run.status = "graded"
 
 
 def state(override: Override | None) -> str:

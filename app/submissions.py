@@ -393,27 +393,22 @@ def report_on(view: SubmissionView, language: Language, *, revealed: bool = Fals
         submission_id=view.row.id,
         queued_s=(began - run.queued_at).total_seconds() if began else 0.0,
     )
-    checks = [
-        check.model_copy(update=_overridden(view.overrides.get(check.id))) for check in told.checks
-    ]
+    checks = [_overridden(check, view.overrides.get(check.id)) for check in told.checks]
     warnings = [*told.warnings, *_status_words(run, view.viewer, language)]
-    changes: dict[str, Any] = {"score": score(run, view.overrides), "checks": checks}
-    changes["warnings"] = warnings
-    if run.status == "needs_review" and not _pending(checks):
-        changes["status"] = "graded"
+    changes = {"score": score(run, view.overrides), "checks": checks, "warnings": warnings}
     return told.model_copy(update=changes)
 
 
-def _pending(checks: list[CheckReport]) -> bool:
-    """Whether a check still waits for a person."""
-    return any(check.outcome == Outcome.PENDING and not check.override for check in checks)
-
-
-def _overridden(override: Override | None) -> dict[str, Any]:
+def _overridden(check: CheckReport, override: Override | None) -> CheckReport:
+    """The check with a person's points; one that waited for them is decided by them."""
     if override is None:
-        return {}
+        return check
     told = OverrideReport(points=override.points, reason=override.reason)
-    return {"points": override.points, "override": told}
+    changes: dict[str, Any] = {"points": override.points, "override": told}
+    if check.outcome == Outcome.PENDING:
+        full = override.points >= check.max_points
+        changes["outcome"] = Outcome.PASSED if full else Outcome.WRONG
+    return check.model_copy(update=changes)
 
 
 def _status_words(run: Run, viewer: str, language: Language) -> list[str]:

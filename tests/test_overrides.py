@@ -124,5 +124,11 @@ def test_a_text_is_graded_once_a_person_has_decided_every_line(database, served,
         override(database, served.ta, accepted.id, check=line, points=points)
         with snapshot(database) as session:
             report = submissions.report(session, served.student, accepted.id, "en")
-        seen.append((report.status, report.score))
-    assert seen == [("needs_review", 3.0), ("needs_review", 3.0), ("graded", 5.0)]
+            (listed,) = submissions.page(session, served.ta, status=report.status).lines
+        assert (listed.status, listed.score) == (report.status, report.score)
+        seen.append((report.status, report.score, [check.outcome for check in report.checks]))
+    assert seen == [
+        ("needs_review", 3.0, ["passed", "pending", "pending"]),
+        ("needs_review", 3.0, ["passed", "wrong", "pending"]),
+        ("graded", 5.0, ["passed", "wrong", "passed"]),
+    ]

@@ -94,6 +94,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "file_instead": ("Or send a file", "或者上传文件"),
     "files_label_text": ("A text file, or JSON", "文本文件或 JSON"),
     "text_label": ("Your text", "你的文字"),
+    "text_sent_staff": ("The text", "提交的文字"),
     "hint_text": ("At most {n} characters.", "最多 {n} 个字符。"),
     "code_label": ("Code", "代码"),
     "send_code": ("Submit this code", "提交这段代码"),

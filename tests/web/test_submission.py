@@ -3,12 +3,14 @@
 import re
 
 import pytest
+from sqlalchemy import select
 
-from app import audit, submissions
+from app import audit, runs, submissions
 from app.db import snapshot, transaction
 from app.domain.outcome import Outcome
-from app.domain.run import CheckResult, Finding
+from app.domain.run import CheckResult, Finding, RunResult
 from app.domain.submission import Submission as Work
+from app.models import Run
 from tests.web.conftest import MASKED, a_result
 
 EXPECTED, HIDDEN_VALUE, SEED = "0.987", "0.424242", 987654321987
@@ -168,3 +170,30 @@ def test_an_unknown_check_cannot_be_given_points(browse, grade):
 def test_a_student_cannot_set_points(browse, grade):
     response = browse("student").post(f"/submissions/{grade()}/override", data=overriding())
     assert response.status_code == 403
+
+
+def test_staff_decide_the_lines_of_a_text_on_its_page(browse, database, served, with_text):
+    work = Work(text="Each query <b> needs a distribution.")
+    checks = tuple(
+        CheckResult(id=line, outcome=Outcome.PENDING, points=0.0)
+        for line in ("distribution", "leak", "decode")
+    )
+    result = RunResult(status="needs_review", score=0.0, checks=checks, seed=SEED, sandbox_level="")
+    with transaction(database) as session:
+        sent = submissions.accept(session, person=served.student, problem_id=with_text, work=work)
+        run = session.scalars(select(Run).where(Run.submission_id == sent.id)).one()
+        begun = runs.begin(session, run.id, run.ticket)
+        runs.publish(session, run.id, begun.fence, result)
+    student, staff = browse("student"), browse("ta")
+    path = f"/submissions/{sent.id}"
+    page = student.get(path).text
+    assert page.count('class="check open"') == 3
+    assert "Each query &lt;b&gt; needs" in page
+    assert "not negative and sum to 1" not in page  # what earns the points
+    assert "not negative and sum to 1" in staff.get(path).text
+    for check, points in (("distribution", "3"), ("leak", "1.5"), ("decode", "0")):
+        decision = {"check": check, "points": points, "reason": "read", "seen": ""}
+        staff.post(f"{path}/override", data=decision)
+    page = student.get(path).text
+    assert ("needs review" in page, "pending" in page, "4.5</b>" in page) == (False, False, True)
+    assert 'data-status="graded"' in page
