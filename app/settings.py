@@ -83,5 +83,6 @@ class Settings(BaseSettings):
         """Where problems are read from."""
         if self.problems is not None:
             return self.problems
-        here = Path("problems")
-        return here if here.is_dir() else Path(str(files("app") / "examples"))
+        here, shipped = Path("problems"), Path(str(files("app") / "examples"))
+        beside = shipped.parents[1] / "problems"  # in a checkout nothing is packed
+        return next((folder for folder in (here, shipped) if folder.is_dir()), beside)

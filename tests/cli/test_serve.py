@@ -46,6 +46,12 @@ def test_a_data_folder_that_is_a_file_is_named(attest: Attest, tmp_path: Path):
         assert f"{tmp_path / 'file' / 'data'} cannot be the folder" in ended.err
 
 
+def test_in_a_folder_without_problems_the_shipped_ones_are_taken(attest: Attest, tmp_path: Path):
+    (tmp_path / "answers.json").write_text("{}")
+    ended = attest("grade", "s34-a1-masked", "answers.json", cwd=tmp_path)
+    assert (ended.code, ended.out.splitlines()[0]) == (1, "s34-a1-masked 0/10 graded")
+
+
 def test_a_folder_of_problems_that_is_none_is_named(attest: Attest, tmp_path: Path):
     nowhere = tmp_path / "nowhere"
     data = str(tmp_path / "data")
