@@ -56,9 +56,14 @@ def grade(
 def check(
     paths: Annotated[list[Path] | None, typer.Argument(help="Problem files or folders.")] = None,
     as_json: Json = False,
-    thorough: Annotated[bool, typer.Option(help="More seeds for accepted variants.")] = False,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="More seeds for accepted variants.")
+    ] = False,
     record: Annotated[
-        bool, typer.Option(help="Write what is proven to proofs.json in the problems' folder.")
+        bool,
+        typer.Option(
+            "--record", help="Write what is proven to proofs.json in the problems' folder."
+        ),
     ] = False,
 ) -> int:
     """Prove that problems accept right work and refuse every wrong answer they know."""
@@ -127,9 +132,15 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any free one.")] = None,
     slots: Slots = None,
-    no_worker: Annotated[bool, typer.Option(help="Accept, and grade later.")] = False,
-    demo: Annotated[bool, typer.Option(help="Make a demo course and print its keys.")] = False,
-    once: Annotated[bool, typer.Option(help="Grade the built-in submissions and end.")] = False,
+    no_worker: Annotated[
+        bool, typer.Option("--no-worker", help="Accept, and grade later.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Make a demo course and print its keys.")
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Grade the built-in submissions and end.")
+    ] = False,
 ) -> int:
     """Run the service: API, pages and one worker."""
     from app.cli import serve as command
