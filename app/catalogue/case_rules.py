@@ -56,6 +56,10 @@ def _parameter(at: At, parameter: Parameter, names: list[str]) -> Iterator[Found
             yield (*at, "shape"), f"{axis!r} cannot name an axis, and is no formula: {why}"
         if isinstance(axis, int) and axis < 1:
             yield (*at, "shape"), f"the axis {axis} is too small; expected sizes from 1"
+    for key in ("value", "below", "repeat"):
+        size = getattr(parameter, key)
+        if isinstance(size, str) and (why := _no_formula(size, names)):
+            yield (*at, key), f"{size!r} is no formula in axis names: {why}"
     for name, member in parameter.members.items():
         yield from _parameter((*at, "members", name), member, names)
 

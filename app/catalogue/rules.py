@@ -187,11 +187,26 @@ def _code_check(problem: CodeProblem, check: Check, at: At) -> Iterator[Found]:
         yield (*at, "by"), message
     if isinstance(check, NoLeakCheck):
         yield from unknown_names((*at, "vary"), check.vary, parameters, "parameter")
+        yield from _arrays_only((*at, "vary"), check.vary, problem, check)
         yield from _replacements(check, at)
     if isinstance(check, PropertyCheck):
         yield (*at, "kind"), "a property is asked of answers; expected another kind for code"
     if isinstance(check, InvariantCheck):
         yield from unknown_names((*at, "change"), check.change, parameters, "parameter")
+        yield from _arrays_only((*at, "change"), check.change, problem, check)
+
+
+def _arrays_only(
+    at: At, names: Iterable[str], problem: CodeProblem, check: Check
+) -> Iterator[Found]:
+    """What is changed must be an array in every case."""
+    for entry in _called_entries(problem, check):
+        for name in names:
+            stated = entry.parameters.get(name)
+            if stated and (
+                stated.optional or stated.members or stated.function or not stated.shape
+            ):
+                yield at, f"`{name}` is not always an array; only arrays can be changed"
 
 
 def _replacements(check: NoLeakCheck, at: At) -> Iterator[Found]:
@@ -257,8 +272,10 @@ def _code(problem: CodeProblem) -> Iterator[Found]:
     yield from _python(("given",), problem.given)
     if not is_reference(problem.solution):
         yield from _python(("solution",), problem.solution)
-    for name, entry in entries_of(problem).items():
-        yield from _entry(problem, name, entry)
+    found = [f for name, entry in entries_of(problem).items() for f in _entry(problem, name, entry)]
+    yield from found
+    if found:
+        return  # cases cannot be looked at while it is unclear what they call
     for name, case in problem.cases.items():
         yield from case_findings(problem, name, case)
     yield from _solved(problem)

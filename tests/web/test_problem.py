@@ -228,3 +228,14 @@ def test_a_text_is_taken_and_a_longer_one_comes_back_with_the_reason(browse, wit
     assert response.status_code == 422
     assert "at most 4000" in response.text
     assert "x" * 4001 in response.text
+
+
+def test_every_shipped_problem_has_a_page_and_details(browse, ask, database, served, shipped):
+    with transaction(database) as session:
+        for version in shipped.values():
+            problems.propose(session, version, None, proven=True)
+    browser, client = browse("student"), ask("student")
+    for name in shipped:
+        assert browser.get(f"/problems/{name}").status_code == 200, name
+        details = client.get(f"/api/v1/problems/{name}").json()
+        assert sum(check["points"] for check in details["checks"]) == details["points"], name
