@@ -36,7 +36,7 @@ def _lines(report: Report, language: Language) -> Iterator[str]:
         yield from _check(check, widest, language)
         if check.message and check.message != told:  # a load error is the same in all of them
             yield from _wrapped(printable(check.message), indent="      ")
-        told = check.message
+        told = check.message or told
     for misconception in report.misconceptions:
         yield ""
         checks = ", ".join(misconception.checks)

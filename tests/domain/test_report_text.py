@@ -102,6 +102,11 @@ def test_a_message_that_all_checks_share_is_told_once():
     assert text.count("load error") == 5
 
 
+def test_a_hidden_check_between_does_not_make_a_shared_message_be_told_again():
+    told, hidden = check(message="no such module"), check(hidden=True)
+    assert report_text(report(told, hidden, told), "en").count("no such module") == 1
+
+
 LONG = [
     "word " * 60,
     "x" * 500,
