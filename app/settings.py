@@ -71,6 +71,8 @@ class Settings(BaseSettings):
     """Folder of problems; default ./problems if there is one, else the shipped examples."""
     sandbox_allow_level: Literal["full", "landlock"] = "full"
     """The weakest isolation that may grade."""
+    sandbox_standby: Annotated[int, Field(ge=0, le=8)] = 1
+    """Confined children that each slot keeps ready ahead of their job."""
     upload_limit: Count = 5 * MEGABYTE
     """Bytes of one submission."""
     jobs: JobSettings = JobSettings()

@@ -28,7 +28,7 @@ from app.grading.prove import Proof, prove
 from app.lock import held
 from app.models import Version
 from app.models.base import now
-from app.sandbox.probe import Level
+from app.sandbox.host import open_sandbox
 from app.sandbox.sandbox import Sandbox
 from app.settings import Settings
 
@@ -54,7 +54,7 @@ def run(settings: Settings, *, slots: int | None = None, lock_wait_s: float = 0.
 
 def _work(settings: Settings, sessions: Sessions, slots: int, stop: threading.Event) -> None:
     worker_id = take_over(sessions)
-    with Sandbox(slots, allow_level=Level(settings.sandbox_allow_level)) as sandbox:
+    with open_sandbox(settings, slots) as sandbox:
         with transaction(sessions) as session:
             workers.warm(session, worker_id, sandbox.level)
         log.info("grading with %s slots at isolation level %s", slots, sandbox.level)

@@ -51,8 +51,8 @@ def graded(
 ) -> RunResult:
     """One grading in a sandbox of its own; answers need none."""
     # Not before there is something to grade: numpy would make every refusal slow.
-    from app.cli.sandbox import open_sandbox
     from app.grading.grade import grade, grade_without_code
+    from app.sandbox.host import open_sandbox
 
     problem = version.problem
     if not needs_sandbox(problem) or submission.is_empty:

@@ -1,4 +1,4 @@
-"""The sandbox as the settings allow it."""
+"""The sandbox of this host, as the settings allow it."""
 
 import os
 
@@ -9,7 +9,11 @@ from app.settings import Settings
 
 def open_sandbox(settings: Settings, slots: int = 1) -> Sandbox:
     """A started sandbox. Raises SandboxUnavailable below the level that is allowed."""
-    return Sandbox(slots, allow_level=Level(settings.sandbox_allow_level))
+    return Sandbox(
+        slots,
+        allow_level=Level(settings.sandbox_allow_level),
+        standby=settings.sandbox_standby,
+    )
 
 
 def slots_for_all_cores() -> int:
