@@ -63,6 +63,7 @@ _COMMON_MODULES = """
 def serve(job: int) -> None:
     """Load the job's files and answer its calls until the other side closes."""
     read = _reader(job)
+    _rehearse()
     load, bodies = wire.receive(read, Load, 1 << 40, _HEADER_LIMIT)
     _seed(load.seed)
     printed = _redirect_output(load.stdout_limit)
@@ -75,6 +76,28 @@ def serve(job: int) -> None:
         reply, results = _make(call, arrays, submission, load.output_limit)
         _flush()
         _answer(job, reply, results)
+
+
+def _rehearse() -> None:
+    """Touch what a small job touches, before a byte of the job is read: the first write to each
+    shared page costs a copy, and a child on standby has the time for it."""
+    space: dict[str, Any] = {}
+    exec(compile(_REHEARSAL, "rehearsal.py", "exec"), space)  # noqa: S102 - our own text
+    found = flatten(space["attention"](np.ones((3, 2))), 1 << 20)
+    arrays = [array for _, array in found]
+    headers = [wire.describe(array) for array in arrays]
+    list(wire.parts(Reply(0, values=[value for value, _ in found], arrays=headers), arrays))
+
+
+_REHEARSAL = """
+import numpy as np
+
+def attention(x):
+    scores = np.where(np.tri(3, dtype=bool), x @ x.T / np.sqrt(x.shape[-1]), -np.inf)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights, weights @ x
+"""
 
 
 def _reader(descriptor: int) -> wire.Read:
