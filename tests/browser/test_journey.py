@@ -168,3 +168,32 @@ def test_a_signed_out_student_is_told_how_to_come_back(open_page: Open, watch: W
     page = open_page("student")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading")).to_have_text("You are signed out")
+
+
+def test_a_whole_evening_from_the_sign_in_link_to_a_problem_that_is_new(
+    open_page: Open, service: Service
+) -> None:
+    student = open_page("student")
+    send_file(student)
+    expect(student.get_by_text(IDEA)).to_be_visible(timeout=20_000)
+    expect(student.locator(".total")).to_have_text("1 / 10")
+    report = student.url
+
+    staff = open_page("ta", report)
+    give_points(staff, "2", "the idea was there")
+    expect(staff.locator(".total")).to_have_text("3 / 10")
+    student.goto(report)
+    expect(student.locator("#check-fixed")).to_contain_text("the idea was there")
+
+    text = NEW_PROBLEM.read_text().replace("id: sdpa", "id: evening", 1)
+    (service.problems / "masks" / "evening.yaml").write_text(text)
+
+    def is_live() -> bool:
+        student.goto("/")
+        return student.locator("a[href='/problems/evening']").count() == 1
+
+    until(is_live, seconds=60)
+    student.goto("/problems/evening")
+    student.get_by_text("Or write it here").click()
+    student.get_by_role("button", name="Submit this code").click()
+    expect(student.locator(".total")).to_contain_text("0 / 17", timeout=20_000)
