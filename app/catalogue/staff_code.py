@@ -4,6 +4,9 @@ Staff wrote these texts, so reading them here is safe; a student's are read in t
 """
 
 import ast
+from collections.abc import Iterator
+
+from app.catalogue.known import At, Found
 
 
 def defined_names(code: str) -> set[str]:
@@ -17,6 +20,16 @@ def parameters_of(code: str, function: str) -> tuple[str, ...]:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             return tuple(argument.arg for argument in node.args.args)
     return ()
+
+
+def python_findings(at: At, code: str | None) -> Iterator[Found]:
+    """A finding if a block of code is not Python."""
+    try:
+        ast.parse(code or "")
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f" in its line {line}" if line else ""
+        yield at, f"this is not Python{where}: {getattr(error, 'msg', error)}"
 
 
 def _body(code: str) -> list[ast.stmt]:
