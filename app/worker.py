@@ -24,7 +24,8 @@ from app.domain.run import Json
 from app.errors import AttestError, DatabaseUnfit, Place
 from app.failpoint import failpoint
 from app.grading.grade import grade
-from app.grading.prove import Proof, prove
+from app.grading.proof import Proof
+from app.grading.prove import prove
 from app.lock import held
 from app.models import Version
 from app.models.base import now

@@ -12,7 +12,8 @@ from app.catalogue.proofs import read_proofs, write_proofs
 from app.catalogue.source import read_source
 from app.cli.kill_matrix import kill_matrix
 from app.errors import AttestError, Place, ProblemFileError, SandboxUnavailable
-from app.grading.prove import SEEDS, THOROUGH_SEEDS, Flaw, Proof, prove, unreached
+from app.grading.proof import Flaw, Proof, unreached
+from app.grading.prove import SEEDS, THOROUGH_SEEDS, prove
 from app.sandbox.host import open_sandbox, slots_for_all_cores
 from app.sandbox.sandbox import Sandbox
 from app.settings import Settings

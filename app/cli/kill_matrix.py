@@ -2,7 +2,7 @@
 
 from textwrap import wrap
 
-from app.grading.prove import Caught, Proof
+from app.grading.proof import Caught, Proof
 
 COLUMNS = 100
 

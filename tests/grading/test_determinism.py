@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from app.domain.report import report_of
 from app.domain.submission import Submission
 from app.grading.grade import grade
-from app.grading.prove import right_answers
+from app.grading.known_work import right_answers
 
 CHANCE = """
     import random

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.catalogue.problem_file import read_problem
-from app.grading.prove import Proof, prove
+from app.grading.proof import Proof
+from app.grading.prove import prove
 from app.sandbox.sandbox import Sandbox
 
 ProofOf = Callable[[Path], Proof]

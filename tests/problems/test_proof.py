@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from app.catalogue.problem_file import read_problem
-from app.grading.prove import Proof, prove
+from app.grading.proof import Proof
+from app.grading.prove import prove
 from app.sandbox.sandbox import Sandbox
 from reference.modules import bias as torch_bias
 

@@ -1,0 +1,38 @@
+"""Whether both references compute the same on the cases of a problem."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from app.domain.problem import CodeProblem, Problem, is_reference, solution_of
+from app.grading.cases import draw_cases
+from app.grading.compare import Array, Question, close
+from app.grading.expected import expected_results, second_opinion
+from app.grading.proof import Flaw
+from app.sandbox.sandbox import Sandbox
+
+REFERENCE_ATOL = 1e-10
+"""Of the largest entry: two ways to compute the same differ by less in float64."""
+
+
+def second_opinion_flaws(problem: Problem, sandbox: Sandbox, seeds: int) -> Iterator[Flaw]:
+    """Every case by the reference that was written apart, where it has the function."""
+    if not isinstance(problem, CodeProblem):
+        return
+    for seed in range(1, seeds + 1):
+        for case in draw_cases(problem, seed):
+            if not is_reference(solution_of(problem, case.call)):
+                continue
+            theirs = second_opinion(problem, case)
+            ours = expected_results(problem, [case], sandbox, seed)[case.name]
+            for name, array in (theirs or {}).items():
+                if not _agree(ours[name], array):
+                    at = ("cases", case.case_set)
+                    yield Flaw(at, f"case {case.name}: the two references differ in {name}")
+                    return
+
+
+def _agree(one: Array, other: Array) -> bool:
+    largest = float(np.abs(one[np.isfinite(one)]).max(initial=1.0)) if one.size else 1.0
+    question = Question("", "", atol=REFERENCE_ATOL * largest)
+    return one.shape == other.shape and bool(close(one, other, question).all())
