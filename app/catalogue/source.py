@@ -1,7 +1,6 @@
 """The text of one YAML file with the place of every value in it."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import Event, ScalarEvent
+from ruamel.yaml.parser import RoundTripParser
 
 from app.errors import Place, ProblemFileError
 
@@ -46,7 +46,6 @@ def read_source(path: Path, data: bytes | None = None) -> Source:
     name = str(path)
     data = read_bytes(path) if data is None else data
     text = _text(name, data)
-    _refuse_constructs(name, text)
     nodes = _load(name, text)
     return Source(name, _plain(nodes), nodes)
 
@@ -73,17 +72,26 @@ def _text(name: str, data: bytes) -> str:
         raise _error(name, line, 0, "the file is not UTF-8 text; save it as UTF-8") from error
 
 
-def _refuse_constructs(name: str, text: str) -> None:
-    """Refuses what no problem needs and what could make a small file huge or deep."""
+class _NotAllowed(MarkedYAMLError):
+    """What no problem needs and what could make a small file huge or deep."""
+
+
+class _StrictParser(RoundTripParser):
+    """Looks at each event on its way to the tree, so that the text is read once."""
+
     depth = 0
-    for event in _events(name, text):
+
+    def get_event(self) -> Event:
+        """The next event. Raises _NotAllowed."""
+        event: Event = super().get_event()
         step = type(event).__name__
-        depth += step.endswith("StartEvent") - step.endswith("EndEvent")
+        self.depth += step.endswith("StartEvent") - step.endswith("EndEvent")
         reason = _reason(event)
-        if depth > DEPTH_LIMIT:
+        if self.depth > DEPTH_LIMIT:
             reason = f"nested deeper than {DEPTH_LIMIT} levels"
         if reason:
-            raise _error(name, event.start_mark.line, event.start_mark.column, reason)
+            raise _NotAllowed(problem=reason, problem_mark=event.start_mark)
+        return event
 
 
 def _reason(event: Event) -> str | None:
@@ -95,19 +103,15 @@ def _reason(event: Event) -> str | None:
     return f"the tag {tag} is not allowed" if tag else None
 
 
-def _events(name: str, text: str) -> Iterator[Event]:
-    try:
-        yield from YAML(typ="safe", pure=True).parse(text)
-    except MarkedYAMLError as error:
-        raise _yaml_error(name, error) from error
-    except YAMLError as error:
-        raise _unreadable(name, text, error) from error
-
-
 def _load(name: str, text: str) -> object:
     yaml = YAML(typ="rt", pure=True)
+    yaml.Parser = _StrictParser
     try:
         return yaml.load(text)
+    except _NotAllowed as error:
+        raise _error(
+            name, error.problem_mark.line, error.problem_mark.column, error.problem
+        ) from None
     except DuplicateKeyError as error:
         mark = error.problem_mark
         key = re.search(r'found duplicate key "(.*?)"', str(error.problem))
