@@ -157,6 +157,7 @@ class ChoiceField(FieldBase):
 
     type: Literal["choice"]
     choices: tuple[str, ...]
+    """What can be chosen."""
     several: bool = False
     """Any number of them, as a list or with commas between; "none" for no one."""
 

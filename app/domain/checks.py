@@ -17,7 +17,9 @@ class CheckBase:
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
     id: str
+    """Name of the check, shown to the student; misconceptions refer to it."""
     points: float
+    """For all of its cases or nothing, unless ``credit`` says otherwise."""
     cases: tuple[str, ...] = ()
     """Names of case sets; all cases of each are judged. Empty in problems without cases."""
     of: tuple[str, ...] = ()
@@ -25,6 +27,7 @@ class CheckBase:
     atol: float = 1e-9
     """Largest accepted absolute difference, beside ``rtol`` times the expected value."""
     rtol: float = 0.0
+    """Largest accepted difference relative to the expected value, on top of ``atol``."""
     tolerance_note: str = ""
     """Why a right or a wrong answer may be within a factor 3 of the tolerance; no warning then."""
     hidden: bool = False
@@ -121,6 +124,7 @@ class GradientCheck(CheckBase):
 
     kind: Literal["gradient"]
     rtol: float = 1e-7
+    """Largest accepted difference relative to the largest entry of each expected gradient."""
 
 
 @dataclass(frozen=True, kw_only=True)

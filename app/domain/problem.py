@@ -30,7 +30,9 @@ class Words:
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
     en: str
+    """In English."""
     zh: str
+    """In Simplified Chinese."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +148,9 @@ class Accepted:
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
     id: str
+    """Name of the variant, for staff."""
     code: str | None = None
+    """A whole submission, as a student would send it."""
     changes: Mapping[str, str] = field(default_factory=dict)
     """In place of code: the first accepted code with each key, which stands there once, replaced by
     its value."""
@@ -167,10 +171,13 @@ class Misconception:
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
     id: str
+    """Name of the wrong idea, shown in reports."""
     caught_by: str
     """The check that must refuse it."""
     feedback: Words
+    """The sentence that a student reads whose work equals this wrong answer."""
     code: str | None = None
+    """A whole wrong submission, as a student would send it."""
     changes: Mapping[str, str] = field(default_factory=dict)
     """In place of code: the first accepted code with each key, which stands there once, replaced by
     its value."""
@@ -194,9 +201,12 @@ class Misconception:
 class ProblemBase:
     """What every kind of problem has."""
 
+    __pydantic_config__: ClassVar[dict[str, object]] = STRICT
+
     id: str
     """Letters, digits, "-"; the file's name without its ending."""
     title: Words
+    """A few words, shown in lists and above the statement."""
     section: str
     """Section of the chapter."""
     source: str
@@ -206,9 +216,13 @@ class ProblemBase:
     statement: Words
     """Markdown; formulas between dollar signs."""
     checks: tuple[Check, ...]
+    """The named questions about a submission, each worth points."""
     accepted: tuple[Accepted, ...] = ()
+    """Right answers of other forms, each of which must pass."""
     misconceptions: tuple[Misconception, ...] = ()
+    """Wrong answers that people give, each with the sentence that explains it."""
     limits: Limits = field(default_factory=Limits)
+    """Time and memory of one submission."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,6 +249,7 @@ class CodeProblem(ProblemBase):
     solution: str = ""
     """``reference.module:function``, called by position, or a block of code."""
     cases: Mapping[str, CaseSet]
+    """Sets of inputs by name: fixed values, or draws."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,6 +260,7 @@ class AnswerProblem(ProblemBase):
 
     kind: Literal["answer"]
     fields: Mapping[str, Field]
+    """What the student fills in, by name."""
     solution: str | Mapping[str, object]
     """Values of the fields, or ``reference.module:function`` called with each field's sizes."""
 
@@ -256,7 +272,9 @@ class RubricLine:
     __pydantic_config__: ClassVar[dict[str, object]] = STRICT
 
     id: str
+    """Name of the line, shown to the student."""
     points: float
+    """At most these."""
     says: Words
     """What earns the points; shown to staff."""
     hidden: ClassVar[bool] = False
@@ -273,8 +291,11 @@ class TextProblem(ProblemBase):
     max_chars: int
     """The longest text that is taken."""
     rubric: tuple[RubricLine, ...]
+    """The lines that a person decides, each worth points."""
     checks: tuple[Check, ...] = ()
+    """Checks of the fields beside the text."""
     fields: Mapping[str, Field] = field(default_factory=dict)
+    """What the student fills in beside the text, by name."""
     solution: str | Mapping[str, object] = field(default_factory=dict)
     """Values of the fields, as in a problem of kind answer."""
 
