@@ -1,6 +1,7 @@
 """From uploaded files to a submission of one kind of problem."""
 
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
 from app.domain.answers import parse_answers, parse_json_object
@@ -8,10 +9,12 @@ from app.domain.problem import AnswerProblem, CodeProblem, Problem, TextProblem
 from app.domain.quotation import quoted
 from app.domain.submission import Submission
 from app.errors import SubmissionTooLarge, UnreadableSubmission
+from app.uploads.archive import is_archive, unpack
+from app.uploads.paths import depth, is_plain, same
 
 SIZE_LIMIT = 5 * 1024 * 1024
 COUNT_LIMIT = 50
-NAME_LIMIT = 200  # bytes; file systems take 255
+CODE_SUFFIX = ".py"
 
 
 def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
@@ -24,13 +27,13 @@ def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
 
 
 def check_names(files: Iterable[str]) -> None:
-    """Raises UnreadableSubmission for a name with folders, hidden, of nothing, too long, or not
-    printable."""
+    """Raises UnreadableSubmission for a name that leads elsewhere, is hidden, of nothing, too long,
+    or not printable."""
     for name in files:
-        plain = name.isprintable() and not {"/", "\\"} & set(name) and name.strip()
-        if not plain or name.startswith(".") or len(name.encode()) > NAME_LIMIT:
+        if not is_plain(name) or any(part.startswith(".") for part in name.split("/")):
             raise UnreadableSubmission(
-                f"a file is called {quoted(name)}; expected a plain name such as attention.py"
+                f"a file is called {quoted(name)}; expected a plain name such as attention.py or "
+                "model/layers.py"
             )
 
 
@@ -42,7 +45,7 @@ def read_files(problem: Problem, files: Mapping[str, bytes], limit: int = SIZE_L
     check_sizes(files, limit)
     check_names(files)
     if isinstance(problem, CodeProblem):
-        return _code(problem, files)
+        return _code(problem, files, limit)
     if isinstance(problem, TextProblem):
         return _essay(problem, files)
     return _sheet(problem, files)
@@ -78,11 +81,48 @@ def _checked_text(problem: TextProblem, text: object) -> str:
     return plain
 
 
-def _code(problem: CodeProblem, files: Mapping[str, bytes]) -> Submission:
+def _code(problem: CodeProblem, files: Mapping[str, bytes], limit: int) -> Submission:
     for name in files:
-        if PurePath(name).suffix != ".py":
-            raise UnreadableSubmission(f"{problem.id} takes .py files; {name!r} is none")
-    return Submission(files=dict(files))
+        if PurePath(name).suffix != CODE_SUFFIX and not is_archive(name):
+            raise UnreadableSubmission(
+                f"{problem.id} takes .py files; {name!r} is none (data may come beside them in a "
+                ".zip)"
+            )
+    kept = _told_apart(_unpacked(files, limit), limit)
+    if not any(PurePath(name).suffix == CODE_SUFFIX for name in kept):
+        raise UnreadableSubmission(f"there is no .py file in {', '.join(files)}")
+    # Where several files define the entry, the first one counts.
+    return Submission(files={name: kept[name] for name in sorted(kept, key=depth)})
+
+
+def _unpacked(files: Mapping[str, bytes], limit: int) -> Iterator[tuple[str, str, bytes]]:
+    """Path, place as it is told, and bytes of each file, those in archives among them."""
+    for name, data in files.items():
+        if not is_archive(name):
+            yield name, quoted(name), data
+            continue
+        for path, content in unpack(name, data, limit):
+            yield path, f"{quoted(path)} in {name}", content
+
+
+def _told_apart(found: Iterable[tuple[str, str, bytes]], limit: int) -> dict[str, bytes]:
+    """The files by path. Raises UnreadableSubmission where two cannot be told apart, or one is a
+    folder of another, and SubmissionTooLarge as ``check_sizes``, before the next is unpacked."""
+    kept: dict[str, bytes] = {}
+    places: dict[str, str] = {}
+    for name, place, data in found:
+        path = unicodedata.normalize("NFC", name)  # as Python looks for modules
+        if other := places.get(same(path)):
+            raise UnreadableSubmission(
+                f"two files have one name, {other} and {place}; nobody can know which is meant"
+            )
+        kept[path], places[same(path)] = data, place
+        check_sizes(kept, limit)
+    for path in kept:
+        for folder in PurePath(path).parents:
+            if str(folder) in kept:
+                raise UnreadableSubmission(f"{places[same(str(folder))]} is a file and a folder")
+    return kept
 
 
 def _essay(problem: TextProblem, files: Mapping[str, bytes]) -> Submission:

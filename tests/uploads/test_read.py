@@ -92,7 +92,8 @@ def test_an_empty_file_is_taken_and_is_empty(data, code, sheet):
 @pytest.mark.parametrize(
     "name",
     ["a.py", "numpy.py", "torch.py", "app.py", "__init__.py", "a b.py", "中文.py", "é.py", "a..py",
-     "x.y.py", "-.py", "$(id).py", "a'b\".py", "n" * 197 + ".py"],
+     "x.y.py", "-.py", "$(id).py", "a'b\".py", "n" * 197 + ".py", "model/layers.py",
+     "Bildschirm\u202ffoto.py", "a/" * 8 + "b.py"],
 )  # fmt: skip
 def test_a_plain_name_is_taken_whatever_it_says(name, code):
     assert list(read_files(code, {name: b"x = 1"}).files) == [name]
@@ -100,7 +101,9 @@ def test_a_plain_name_is_taken_whatever_it_says(name, code):
 
 @pytest.mark.parametrize(
     "name",
-    ["../a.py", "/etc/a.py", "a/b.py", "a\\b.py", "..", ".", "", " ", "\0.py", "a\0.py", "a\n.py",
+    ["../a.py", "/etc/a.py", "a/../b.py", "a/./b.py", "a//b.py", "a/", "C:/a.py", "C:a.py",
+     "a/.b/c.py", "a/ /b.py", "a/" * 9 + "b.py", ("n" * 150 + "/") * 3 + "b.py", "a\\b.py",
+     "..", ". .", ".", "", " ", "\0.py", "a\0.py", "a\n.py",
      "a\x1b[2J.py", "\u202eyp.a", "\u200b.py", "\udcff.py", ".py", ".hidden.py", "...py",
      "n" * 256 + ".py", "中" * 90 + ".py"],
 )  # fmt: skip
@@ -116,7 +119,8 @@ def test_a_name_that_leads_elsewhere_or_cannot_be_shown_is_refused(name, code):
 def test_every_name_that_is_taken_can_be_run(code, sandbox):
     from app.sandbox.job import Call, Job
 
-    names = ["中" * 60 + ".py", "a b.py", "n" * 197 + ".py", "$(id).py"]
+    deep = "/".join(["n" * 40] * 9) + ".py"
+    names = ["中" * 60 + ".py", "a b.py", "n" * 197 + ".py", "$(id).py", deep, "a\u00a0/b.c.py"]
     files = dict.fromkeys(names, b"def f(): return 7")
     answers = sandbox.run(
         Job(
