@@ -39,9 +39,8 @@ def run(paths: list[Path], as_json: bool, thorough: bool, record: bool) -> int:
     settings = Settings()
     files = list(selected_files(paths or [settings.problems_folder]))
     slots = min(slots_for_all_cores(), len(files))
-    seeds = THOROUGH_SEEDS if thorough else SEEDS
-    with open_sandbox(settings, slots) as sandbox, ThreadPoolExecutor(slots) as pool:
-        checked = list(pool.map(lambda path: check_file(path, sandbox, seeds), files))
+    with open_sandbox(settings, slots) as sandbox:
+        checked = check_files(files, sandbox, slots, THOROUGH_SEEDS if thorough else SEEDS)
     if record:
         _record(checked)
     if as_json:
@@ -50,6 +49,12 @@ def run(paths: list[Path], as_json: bool, thorough: bool, record: bool) -> int:
         print("\n\n".join("\n".join(_lines(one)) for one in checked))
         print(f"\n{_totals_line(checked)}")
     return 0 if all(one.ok for one in checked) else 1
+
+
+def check_files(files: list[Path], sandbox: Sandbox, at_once: int, seeds: int) -> list[Checked]:
+    """Reads and proves every file, ``at_once`` of them side by side."""
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(lambda path: check_file(path, sandbox, seeds), files))
 
 
 def _record(checked: list[Checked]) -> None:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from tests.bench.row import HEADER
 
-GROUPS = ("grading", "reference", "service")
+GROUPS = ("sandbox", "grading", "reference", "service", "proof")
 
 
 def go_first() -> None:
