@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 
 from app.catalogue.answer_rules import answer_findings
 from app.catalogue.check_rules import check_findings
@@ -10,8 +11,12 @@ from app.catalogue.code_rules import code_findings
 from app.catalogue.known import At, Found
 from app.catalogue.variant_rules import variant_findings
 from app.domain.problem import CodeProblem, Problem, questions_of
+from app.domain.words import LANGUAGES
 
 ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}", re.IGNORECASE)
+
+TODO = "TODO"
+"""How a text begins that is still to be written."""
 
 LIMITS = {"wall_s": 600, "case_s": 600, "memory_mb": 16384}
 """The most that a problem may allow; a typing error must not hold a worker for a day."""
@@ -66,3 +71,28 @@ def _limits(problem: Problem) -> Iterator[Found]:
                 ("limits", name),
                 f"{name} is {limit:g}; expected more than 0 and at most {highest}",
             )
+
+
+def unwritten(problem: Problem) -> Iterator[Found]:
+    """Every text that still begins with TODO. Such a problem can be read, graded and looked at,
+    but not proven, and so not published."""
+    yield from _unwritten((), problem)
+
+
+def _unwritten(at: At, value: object) -> Iterator[Found]:
+    if isinstance(value, str):
+        if value.lstrip().startswith(TODO):
+            yield at, f"{_name_of_text(at)} still begins with {TODO}"
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            yield from _unwritten((*at, key), member)
+    elif isinstance(value, tuple | list):
+        for n, member in enumerate(value):
+            yield from _unwritten((*at, n), member)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _unwritten((*at, field.name), getattr(value, field.name))
+
+
+def _name_of_text(at: At) -> str:
+    return f"`{at[-2]}` ({at[-1]})" if at[-1] in LANGUAGES else f"`{at[-1]}`"

@@ -73,6 +73,31 @@ def check(
 
 
 @app.command()
+def new(
+    path: Annotated[str, typer.Argument(help="Where: ASSIGNMENT/ID.yaml, or an id.")],
+    kind: Annotated[str | None, typer.Option(metavar="code|answer|text", help="Of answer.")] = None,
+    section: Annotated[str | None, typer.Option(help="Of the chapter, such as 3.3.")] = None,
+    title_en: Annotated[str | None, typer.Option(help="Title in English.")] = None,
+    title_zh: Annotated[str | None, typer.Option(help="Title in Chinese.")] = None,
+    points: Annotated[str | None, typer.Option(help="In all; 10 if not said.")] = None,
+    entry: Annotated[str | None, typer.Option(help="Name of the student's function.")] = None,
+    assignment: Annotated[str | None, typer.Option(help="Folder of the id.")] = None,
+) -> int:
+    """Write a problem file to begin with; a terminal is asked for what is missing."""
+    from app.cli import new as command
+
+    flags = {
+        "kind": kind,
+        "section": section,
+        "title_en": title_en,
+        "title_zh": title_zh,
+        "points": points,
+        "entry": entry,
+    }
+    return command.run(path, assignment, flags)
+
+
+@app.command()
 def login(
     server: Annotated[str | None, typer.Option(envvar="ATTEST_SERVER", help="Address.")] = None,
     token: Annotated[

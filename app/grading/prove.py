@@ -2,15 +2,19 @@
 
 A problem passes if its solution gets full marks, its starter 0, every accepted variant full marks
 outside the checks it is excused from, and every misconception is caught by the check that it
-names, with a value outcome, and diagnosed as itself.
+names, with a value outcome, and diagnosed as itself. No text of it may be left to be written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import starmap
 
+from app.catalogue.rules import unwritten
 from app.domain.outcome import Outcome
 from app.domain.problem import Accepted, CodeProblem, Problem, check_of, is_reference
 from app.domain.run import CheckResult
-from app.grading.grade import grade
+from app.grading.cases import draw_cases
+from app.grading.expected import expected_results
+from app.grading.grade import Drawn, grade
 from app.grading.known_work import (
     close_tolerance,
     decided,
@@ -21,7 +25,8 @@ from app.grading.known_work import (
 from app.grading.margin import CLOSE
 from app.grading.proof import Flaw, Proof
 from app.grading.two_references import second_opinion_flaws
-from app.grading.wrong_work import graded_wrong, judged_wrong
+from app.grading.wrong_work import SEED, graded_wrong, judged_wrong
+from app.sandbox.remembering import RememberingSandbox
 from app.sandbox.sandbox import Sandbox
 
 SEEDS = 5
@@ -33,24 +38,43 @@ def prove(problem: Problem, sandbox: Sandbox, seeds: int = SEEDS) -> Proof:
 
     Raises AttestError where the reference fails or the sandbox is lost.
     """
+    sandbox = RememberingSandbox(sandbox)
+    drawn = dict(_drawn(problem, sandbox, seeds))
     flaws = [
+        *starmap(Flaw, unwritten(problem)),
         *_solution(problem, sandbox),
         *_starter(problem, sandbox),
-        *second_opinion_flaws(problem, sandbox, seeds),
+        *_two_references(problem, drawn),
     ]
     warnings: list[Flaw] = []
     accepted = {}
     for n, variant in enumerate(problem.accepted):
-        found = list(_accepted(problem, variant, n, sandbox, seeds, warnings))
+        found = list(_accepted(problem, variant, n, sandbox, drawn, warnings))
         accepted[variant.id] = not found
         flaws.extend(found)
-    wrong = list(graded_wrong(problem, sandbox, warnings))
+    wrong = list(graded_wrong(problem, sandbox, drawn.get(SEED), warnings))
     rows = {}
     for graded in wrong:
         row, found = judged_wrong(graded, wrong)
         rows[graded.known.id] = row
         flaws.extend(found)
     return Proof(problem, tuple(flaws), accepted, rows, tuple(warnings))
+
+
+def _drawn(problem: Problem, sandbox: Sandbox, seeds: int) -> Iterator[tuple[int, Drawn]]:
+    """By seed; nothing for a problem without code."""
+    if isinstance(problem, CodeProblem):
+        for seed in range(SEED, SEED + seeds):
+            cases = draw_cases(problem, seed)
+            yield seed, Drawn(cases, expected_results(problem, cases, sandbox, seed))
+
+
+def _two_references(problem: Problem, drawn: Mapping[int, Drawn]) -> list[Flaw]:
+    """The differences on the first seed that shows any."""
+    if not isinstance(problem, CodeProblem):
+        return []
+    found = (list(second_opinion_flaws(problem, each)) for each in drawn.values())
+    return next(filter(None, found), [])
 
 
 def _solution(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
@@ -60,7 +84,7 @@ def _solution(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
         return  # it is what expected results are made of; comparing it with itself proves nothing
     code = problem.solution if isinstance(problem, CodeProblem) else None
     assert code is None or isinstance(code, str)
-    run = grade(problem, submission_of(problem, code, None), sandbox, seed=1)
+    run = grade(problem, submission_of(problem, code, None), sandbox, SEED)
     for result in decided(problem, run):
         if result.outcome != Outcome.PASSED:
             yield Flaw(("solution",), f"the solution fails the check {told(result)}")
@@ -68,7 +92,7 @@ def _solution(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
 
 def _starter(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
     if isinstance(problem, CodeProblem):
-        run = grade(problem, submission_of(problem, problem.starter, None), sandbox, seed=1)
+        run = grade(problem, submission_of(problem, problem.starter, None), sandbox, SEED)
         if run.score:
             yield Flaw(("starter",), f"the starter earns {run.score:g} points; expected 0")
 
@@ -78,18 +102,18 @@ def _accepted(
     variant: Accepted,
     n: int,
     sandbox: Sandbox,
-    seeds: int,
+    drawn: Mapping[int, Drawn],
     warnings: list[Flaw],
 ) -> Iterator[Flaw]:
     submission = submission_of(problem, variant.code, variant.answers)
-    for seed in range(1, seeds + 1 if isinstance(problem, CodeProblem) else 2):
-        run, margins = graded_with_margins(problem, submission, sandbox, seed)
+    for seed in drawn or [SEED]:
+        run, margins = graded_with_margins(problem, submission, sandbox, seed, drawn.get(seed))
         wrong = [r for r in decided(problem, run) if _refused(problem, variant, r)]
         if wrong:
             found = "; ".join(map(told, wrong))
             yield Flaw(("accepted", n), f"`{variant.id}` is right but fails {found} (seed {seed})")
             return
-        if seed == 1:
+        if seed == SEED:
             passed = {r.id: margins.get(r.id, 0.0) for r in run.checks if _full(problem, r)}
             for check, margin in passed.items():
                 if margin > 1 / CLOSE:
