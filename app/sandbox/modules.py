@@ -4,8 +4,8 @@ child."""
 import importlib
 import os
 import sys
-from collections.abc import Collection
-from importlib.machinery import PathFinder
+from collections.abc import Collection, Iterable
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
 
@@ -27,9 +27,9 @@ class Modules:
         root.__path__ = [directory]
         tops = {_dotted(name).partition(".")[0] for name in names}
         self._hidden = {top for top in tops if "__init__.py" in names or _is_known(top)}
-        folders = [os.path.dirname(f"{directory}/{name}") for name in names]
         # Last, so that a file called random.py hides nothing.
-        sys.path += dict.fromkeys([directory, *folders])
+        sys.path.append(directory)
+        sys.meta_path.append(_Beside({os.path.dirname(f"{directory}/{n}"): None for n in names}))
 
     def load(self, name: str) -> ModuleType:
         """The module of one file, run unless an import has done so. Raises what it raises."""
@@ -63,6 +63,20 @@ class Modules:
                 return False
             places, found = list(spec.submodule_search_locations or []), spec.origin or ""
         return found == path
+
+
+class _Beside:
+    """Finds what lies in the folder of any file, once it is found nowhere else. Not by sys.path,
+    where model/model.py would come before the folder model that has no __init__.py."""
+
+    def __init__(self, folders: Iterable[str]) -> None:
+        self._folders = list(folders)
+
+    def find_spec(
+        self, name: str, path: object = None, _target: object = None
+    ) -> ModuleSpec | None:
+        """Of modules that lie in no package."""
+        return PathFinder.find_spec(name, self._folders) if path is None else None
 
 
 def _dotted(name: str) -> str:
