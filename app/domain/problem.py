@@ -121,7 +121,7 @@ class CaseSet:
     scale: float = 1.0
     """Drawn numbers are multiplied by this."""
     dtype: Dtype | None = None
-    """Type of all numeric arguments of this case."""
+    """Type of all arguments of this case that are stated as float64 or float32."""
     seed: int | None = None
     """Draws the same numbers in every run."""
     arguments: Mapping[str, object] = field(default_factory=dict)

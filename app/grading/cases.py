@@ -156,7 +156,9 @@ class _Drawing:
         return {name: self.argument(m, known.get(name)) for name, m in stated.members.items()}
 
     def _numbers(self, stated: Parameter, given: object) -> object:
-        dtype = stated.dtype if stated.dtype == "bool" else self.case_set.dtype or stated.dtype
+        dtype = stated.dtype  # a mask stays a mask, and an index a whole number
+        if stated.dtype.startswith("float"):
+            dtype = self.case_set.dtype or stated.dtype
         if given is None and stated.value is not None:
             axis = stated.value
             given = size_of(axis, self.sizes) if isinstance(axis, str) else axis

@@ -112,8 +112,9 @@ def test_fixed_numbers_are_float64_unless_said_otherwise_and_fix_their_axes(draw
     assert type(case.arguments["n"]) is int
 
 
-def test_a_dtype_of_the_case_is_that_of_its_numbers_not_of_its_masks(drawn):
-    (case,) = drawn("a: {dtype: float32, visible: random}")
+def test_a_dtype_of_the_case_is_that_of_its_real_numbers_not_of_masks_and_indices(drawn):
+    (case,) = drawn("a: {dtype: float32, visible: random, n: 3}")
+    assert type(case.arguments["n"]) is int
     dtypes = [case.arguments[name].dtype for name in ("q", "k", "visible")]
     assert dtypes == [np.float32, np.float32, np.bool_]
     (case,) = drawn("a: {dtype: int64, entries: integers, q: [[1, 2]]}")
