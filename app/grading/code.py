@@ -46,7 +46,7 @@ def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
     for check in problem.checks:
         for case in cases_of(check, cases):
             planned |= further_calls(check, case)
-    return _visible_first(planned | _isolated(planned, problem, cases), problem, cases)
+    return _visible_first(isolated(planned, problem, cases), problem, cases)
 
 
 def _visible_first(planned: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Calls:
@@ -62,15 +62,16 @@ def visible_keys_of(problem: CodeProblem, cases: Sequence[Case]) -> set[Key]:
     return {base_key(case) for check in shown for case in cases_of(check, cases)}
 
 
-def _isolated(planned: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Calls:
-    """The calls on cases of checks that isolate, each case's in a fork of its own."""
+def isolated(calls: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Calls:
+    """The same calls, those on a case of a check that isolates in a fork of that case's own."""
     alone = {
         case.name for check in problem.checks if check.isolate for case in cases_of(check, cases)
     }
     return {
-        key: replace(planned[key], fork=f"case {key[1]}")
-        for key in planned
+        key: replace(planned, fork=f"case {key[1]}")
         if key[0] in SHARED_ROLES and key[1] in alone
+        else planned
+        for key, planned in calls.items()
     }
 
 

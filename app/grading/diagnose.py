@@ -19,7 +19,7 @@ from app.domain.run import CheckResult
 from app.grading.calls import Calls
 from app.grading.cases import Case, draw_cases
 from app.grading.checks import further_calls, judge
-from app.grading.code import Answers, Run, base_calls, reseeded_answers, run_calls
+from app.grading.code import Answers, Run, base_calls, isolated, reseeded_answers, run_calls
 from app.grading.compare import Array, Question, close
 from app.grading.expected import sandbox_limits
 from app.grading.results import Results, bind
@@ -181,7 +181,7 @@ def _calls_on(problem: CodeProblem, cases: Sequence[Case], failed: Sequence[Fail
     calls = base_calls(cases, echo=echo)
     for check, case in checks:
         calls |= further_calls(check, case)
-    return calls
+    return isolated(calls, problem, cases)
 
 
 def _outcome(failed: Failed, run: Run) -> Outcome:
