@@ -21,6 +21,26 @@ class Finding:
     facts: Mapping[str, Json] = field(default_factory=dict)
 
 
+RemarkKind = Literal[
+    "left_out", "cell_left_out", "statement_failed", "cell_failed", "only_tagged", "more"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """What a student should know about how a file was loaded; it decides no check by itself.
+
+    ``kind`` is a key of ``domain.words.REMARKS``, and ``text`` the student's own text in it. In a
+    notebook ``line`` counts in the ``cell``.
+    """
+
+    kind: RemarkKind
+    file: str
+    cell: int | None = None
+    line: int | None = None
+    text: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """The two matrices behind a failed comparison, at most 64 by 64, as nested lists.
@@ -55,7 +75,8 @@ class RunResult:
     """One grading of a submission, complete: with ``seed`` it can be replayed exactly.
 
     ``printed`` is what visible cases printed, ``printed_hidden`` the rest; ``notes`` are the ids
-    of accepted variants whose note the student should read. Times are in seconds.
+    of accepted variants whose note the student should read, ``remarks`` what was noticed when the
+    files were loaded. Times are in seconds.
     """
 
     status: RunStatus
@@ -64,6 +85,7 @@ class RunResult:
     seed: int
     sandbox_level: str
     notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     printed: str = ""
     printed_hidden: str = ""
     sandbox_s: float = 0.0

@@ -12,7 +12,8 @@ the host allows; the rest is its inside. It falls into two sides that share thre
     cgroup     memory and threads                      runner     loads files, makes calls
     session    one job's way         job (values,      results    arrays out of returned objects
     fork       one child's end       trusted side)     failures   exceptions in words
-    slot       a place to run a job, children on standby
+    slot       a place to run a job,                   notebook   cells as Python text, and
+               children on standby                                notebook_module runs them
     line       its control socket
     channel    a job's socket
     probe      the host's level

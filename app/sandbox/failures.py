@@ -2,51 +2,70 @@
 
 import errno
 import linecache
+import re
 import traceback
 from types import TracebackType
+from typing import NamedTuple
 
 from . import wire
 from .wire import FailureHeader
 
+_CELL_PATH = re.compile(r"(?s)(?P<file>.*\.ipynb), cell (?P<cell>[0-9]{1,9})\Z")
 _OUTSIDE_MEMORY = "DefaultCPUAllocator"  # torch tells its MemoryError in a RuntimeError
+
+
+class Place(NamedTuple):
+    """A line of a student's file, in a notebook of one of its cells; "" and None if unknown."""
+
+    file: str
+    cell: int | None
+    line: int | None
+
+
+def cell_path(path: str, number: int) -> str:
+    """What a cell of the notebook ``path`` is compiled as, and so called in tracebacks."""
+    return f"{path}, cell {number}"
 
 
 def of_call(error: BaseException, directory: str) -> FailureHeader:
     """What a call ended with; ``directory`` holds the student's files."""
-    file, line = _place(error, directory)
+    place = _place(error, directory)
     if isinstance(error, SystemExit):
         return FailureHeader(
             "crashed",
             detail=_exit_text(error),
             error_type="SystemExit",
-            file=file,
-            line=line,
             exit_code=_exit_code(error),
+            **place._asdict(),
         )
     return FailureHeader(
         "out_of_memory" if _is_out_of_memory(error) else "raised",
         detail=_explained(error),
         error_type=_type_name(error),
-        file=file,
-        line=line,
+        **place._asdict(),
     )
 
 
 def of_loading(error: BaseException, name: str, directory: str) -> FailureHeader:
     """What loading the file ``name`` ended with."""
-    file, line = _place(error, directory)
-    file = file or name
+    place = _place(error, directory)
+    place = place._replace(file=place.file or name)
     if isinstance(error, SystemExit):
-        detail = f"{name} calls sys.exit() when it is loaded"
-        code = _exit_code(error)
-        return FailureHeader("load_error", detail, "SystemExit", file, line, exit_code=code)
+        detail, code = f"{name} calls sys.exit() when it is loaded", _exit_code(error)
+        return FailureHeader("load_error", detail, "SystemExit", exit_code=code, **place._asdict())
     return FailureHeader(
         "out_of_memory" if _is_out_of_memory(error) else "load_error",
         detail=_explained(error),
         error_type=_type_name(error),
-        file=file,
-        line=line,
+        **place._asdict(),
     )
+
+
+def in_short(error: BaseException) -> str:
+    """The error's type and its text."""
+    says_nothing = isinstance(error, SystemExit) and error.code is None
+    text = "" if says_nothing else _explained(error)
+    return f"{_type_name(error)}: {text}" if text else _type_name(error)
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
@@ -105,25 +124,28 @@ def _type_name(error: BaseException) -> str:
     return name[: wire.MAX_KEY].encode("utf-8", "replace").decode()
 
 
-def _place(error: BaseException, directory: str) -> tuple[str, int | None]:
-    """The innermost place in the student's own files, or no file and None."""
+def _place(error: BaseException, directory: str) -> Place:
+    """The innermost place in the student's own files, or none."""
     if isinstance(error, SyntaxError) and type(error.lineno) is int and error.lineno > 0:
-        file = _own_file(error.filename, directory)
+        file, cell = _own_file(error.filename, directory)
         if file:
-            return file, error.lineno
+            return Place(file, cell, error.lineno)
     return _innermost(error.__traceback__, directory)
 
 
-def _innermost(trace: TracebackType | None, directory: str) -> tuple[str, int | None]:
-    place: tuple[str, int | None] = ("", None)
+def _innermost(trace: TracebackType | None, directory: str) -> Place:
+    place = Place("", None, None)
     for frame, line in traceback.walk_tb(trace):
-        file = _own_file(frame.f_code.co_filename, directory)
+        file, cell = _own_file(frame.f_code.co_filename, directory)
         if file and line:
-            place = (file, line)
+            place = Place(file, cell, line)
     return place
 
 
-def _own_file(path: object, directory: str) -> str:
-    if type(path) is str and path.startswith(f"{directory}/"):
-        return path[len(directory) + 1 :][:1000]
-    return ""
+def _own_file(path: object, directory: str) -> tuple[str, int | None]:
+    if type(path) is not str or not path.startswith(f"{directory}/"):
+        return "", None
+    name = path[len(directory) + 1 :]
+    if found := _CELL_PATH.match(name):
+        return found["file"][:1000], int(found["cell"]) or None
+    return name[:1000], None

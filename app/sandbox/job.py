@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.outcome import Outcome
+from app.domain.run import Remark
 from app.sandbox.wire import Function
 
 __all__ = ["Answer", "Call", "Failure", "Function", "Job", "Limits", "Value"]
@@ -74,7 +75,8 @@ class Failure:
     """Why a call gave no values. The student's failure, so a value.
 
     ``detail`` is the student's own text (an exception's, cut at 2,000 characters), or the name
-    of the type that could not be taken; ``file`` and ``line`` point into the student's files;
+    of the type that could not be taken; ``file`` and ``line`` point into the student's files, in a
+    notebook with the ``cell``;
     ``limit`` is the exceeded limit with its unit, as in "2 s"; ``signal`` the number of the
     signal that ended the process.
     """
@@ -83,6 +85,7 @@ class Failure:
     detail: str = ""
     error_type: str = ""
     file: str = ""
+    cell: int | None = None
     line: int | None = None
     limit: str = ""
     signal: int | None = None
@@ -91,10 +94,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one call gave: values, or a failure. Never both."""
+    """What one call gave: values, or a failure. Never both.
+
+    The first call's also holds what loading printed and its remarks.
+    """
 
     values: tuple[Value, ...] = ()
     failure: Failure | None = None
     arguments_after: tuple[Value, ...] = ()  # with ``Call.echo``: paths begin with the position
-    stdout: str = ""  # printed during this call; the first call's also holds what loading printed
+    stdout: str = ""  # printed during this call
+    remarks: tuple[Remark, ...] = ()
     seconds: float = 0.0

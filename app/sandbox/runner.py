@@ -7,7 +7,6 @@ anything. What is here serves honest students, by telling precisely what went wr
 import contextlib
 import faulthandler
 import importlib
-import importlib.util
 import io
 import os
 import random
@@ -21,8 +20,10 @@ import torch
 
 from . import wire
 from .failures import of_call, of_loading
+from .modules import Modules
+from .notebook_module import run_notebook, shortened
 from .results import NotTaken, TooLarge, flatten, flatten_arguments
-from .wire import CallHeader, FailureHeader, Load, Reply
+from .wire import CallHeader, FailureHeader, Load, RemarkHeader, Reply
 
 LOADING = -1
 _CHUNK = 1 << 16
@@ -69,7 +70,8 @@ def serve(job: int) -> None:
     printed = _redirect_output(load.stdout_limit)
     files = {name: body.tobytes() for name, body in zip(load.files, bodies, strict=True)}
     submission = Submission(load.directory, files)
-    _answer(job, Reply(LOADING, submission.load()))
+    failure = submission.load()
+    _answer(job, Reply(LOADING, failure, remarks=shortened(submission.remarks)))
     while True:
         printed.start_over()
         call, arrays = wire.receive(read, CallHeader, 1 << 40, _HEADER_LIMIT)
@@ -193,14 +195,18 @@ class Submission:
         self.directory = directory
         self._files = files
         self._modules: dict[str, ModuleType] = {}
+        self.remarks: list[RemarkHeader] = []
 
     def load(self) -> FailureHeader | None:
         """Write all files, then load the Python ones in order; stop at the first that fails."""
         self._enter_directory()
+        names = [name for name in self._files if name.endswith((".py", ".ipynb"))]
         try:
-            for step in (self._write, self._load):
-                for name in self._files:
-                    step(name)
+            for name in self._files:
+                self._write(name)
+            modules = Modules(self.directory, names)
+            for name in names:
+                self._load(modules, name)
         except BaseException as error:  # noqa: BLE001 - SystemExit too is the student's
             return of_loading(error, name, self.directory)
         finally:
@@ -210,8 +216,6 @@ class Submission:
     def _enter_directory(self) -> None:
         os.makedirs(self.directory, exist_ok=True)
         os.chdir(self.directory)
-        # Last, so that a file called random.py shadows nothing. Its own imports of siblings work.
-        sys.path.append(self.directory)
 
     def _write(self, name: str) -> None:
         if os.path.exists(name):
@@ -221,36 +225,28 @@ class Submission:
         with open(name, "wb") as file:
             file.write(self._files[name])
 
-    def _load(self, name: str) -> None:
+    def _load(self, modules: Modules, name: str) -> None:
         if name.endswith(".py"):
-            self._modules[name] = _load_module(self.directory, name)
+            self._modules[name] = modules.load(name)
+            return
+        self._modules[name] = module = modules.empty(name)
+        self.remarks += run_notebook(module, name, self._files[name])
 
     def find(self, entry: str, file: str | None) -> Callable[..., object] | None:
-        """The function called ``entry``, in one file or the first that defines it."""
-        names = [file] if file is not None else list(self._modules)
-        for name in names:
-            module = self._modules.get(name)
-            if module is not None and entry in vars(module):
-                found: Callable[..., object] = vars(module)[entry]
+        """The function called ``entry``, in the first file that defines or imports it.
+
+        ``file`` is one file's path, or what that ends with, or a notebook's but for its ending.
+        """
+        named = [name for name in self._modules if file is None or _is_called(name, file)]
+        for name in sorted(named, key=lambda name: name != file):
+            if entry in (defined := vars(self._modules[name])):
+                found: Callable[..., object] = defined[entry]
                 return found
         return None
 
 
-def _load_module(directory: str, name: str) -> ModuleType:
-    """Run one file as the module of its stem; siblings can import it unless that name is taken."""
-    stem = name[: -len(".py")].replace("/", ".")
-    path = f"{directory}/{name}"
-    present = sys.modules.get(stem)
-    if present is not None and getattr(present, "__file__", None) == path:
-        return present  # an earlier file has imported it
-    spec = importlib.util.spec_from_file_location(stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    if present is None and stem.partition(".")[0] not in sys.stdlib_module_names:
-        sys.modules[stem] = module
-    spec.loader.exec_module(module)
-    return module
+def _is_called(name: str, file: str) -> bool:
+    return f"/{name}".endswith((f"/{file}", f"/{file.removesuffix('.py')}.ipynb"))
 
 
 # One call

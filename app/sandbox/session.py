@@ -3,18 +3,19 @@
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from app.domain.outcome import Outcome
+from app.domain.run import Remark
 from app.sandbox import wire
 from app.sandbox.control import Ended
 from app.sandbox.fork import Fork
 from app.sandbox.job import Answer, Call, Failure, Job, Value
 from app.sandbox.slot import Slot
-from app.sandbox.wire import CallHeader, FailureHeader, Load, Reply, ValueHeader
+from app.sandbox.wire import CallHeader, FailureHeader, Load, RemarkHeader, Reply, ValueHeader
 
 LOAD_S = 5.0
 """What loading the files may take at least; a job with a longer ``case_s`` gets that."""
@@ -41,6 +42,7 @@ class Session:
         self._slot = slot
         self._answers: dict[int, Answer] = {}
         self._loaded_once = False
+        self._remarks: tuple[Remark, ...] = ()
         self._wall = _Deadline(time.monotonic() + job.limits.wall_s, _seconds(job.limits.wall_s))
 
     def run(self) -> list[Answer]:
@@ -49,7 +51,8 @@ class Session:
             self._run_groups()
             self._slot.settle()
         spent = Answer(failure=Failure(Outcome.TIMED_OUT, limit=self._wall.limit))
-        return [self._answers.get(index, spent) for index in range(len(self._job.calls))]
+        answers = [self._answers.get(index, spent) for index in range(len(self._job.calls))]
+        return [replace(answer, remarks=self._remarks) for answer in answers[:1]] + answers[1:]
 
     def _run_groups(self) -> None:
         for waiting in _groups(self._job.calls):
@@ -83,7 +86,7 @@ class Session:
         """Send the files and wait until they are loaded; returns what that printed.
 
         A failure is the answer of every call not answered yet: the files are the same in every
-        fork. The text printed belongs to the job's first call and is kept only once.
+        fork. The text printed and the remarks belong to the job's first call and are kept once.
         """
         job = self._job
         deadline = self._deadline(max(LOAD_S, job.limits.case_s))
@@ -99,10 +102,12 @@ class Session:
             arrays=[wire.describe(body) for body in bodies],
         )
         started = time.monotonic()
-        failure = self._exchange(fork, load, bodies, deadline, loading=True)[0]
+        failure, reply, _ = self._exchange(fork, load, bodies, deadline, loading=True)
         printed = self._printed(fork)
         if self._loaded_once:
             printed = ""
+        elif reply:
+            self._remarks = tuple(map(self._remark, reply.remarks))
         self._loaded_once = True
         if failure is None:
             return printed
@@ -172,7 +177,11 @@ class Session:
             return self._death(fork, ended, deadline, loading), None, []
         return self._told(reply.failure), reply, results
 
-    # What an end means
+    # What is told, and what an end means
+
+    def _remark(self, told: RemarkHeader) -> Remark:
+        file = told.file if told.file in self._job.files else ""
+        return Remark(kind=told.kind, file=file, cell=told.cell, line=told.line, text=told.text)
 
     def _told(self, told: FailureHeader | None) -> Failure | None:
         """The child's own account, kept within the job's names and limits."""
@@ -187,6 +196,7 @@ class Session:
             detail=told.detail,
             error_type=told.error_type,
             file=own_file,
+            cell=told.cell if own_file else None,
             line=told.line if own_file else None,
             limit=self._memory() if outcome is Outcome.OUT_OF_MEMORY else limit.get(told.limit, ""),
             exit_code=told.exit_code,

@@ -22,6 +22,7 @@ MAX_VALUES = 64
 MAX_RANK = 16
 MAX_TEXT = 2000
 MAX_KEY = 200
+MAX_REMARKS = 20
 
 Array = NDArray[np.generic]
 Read = Callable[[int], bytes | bytearray]
@@ -57,6 +58,7 @@ _Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 _Key = Annotated[str, Meta(max_length=MAX_KEY)]
 _Index = Annotated[int, Meta(ge=0, lt=MAX_VALUES)]
 _Number = Annotated[int, Meta(ge=-(1 << 31), lt=1 << 31)]
+_Position = Annotated[int, Meta(ge=1, lt=1 << 31)]
 
 
 class ArrayHeader(Struct, array_like=True, forbid_unknown_fields=True, frozen=True):
@@ -88,9 +90,22 @@ class FailureHeader(Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     detail: _Text = ""
     error_type: _Key = ""
     file: Annotated[str, Meta(max_length=1000)] = ""
-    line: Annotated[int, Meta(ge=1, lt=1 << 31)] | None = None
+    cell: _Position | None = None
+    line: _Position | None = None
     limit: Literal["", "arrays", "bytes"] = ""
     exit_code: _Number | None = None
+
+
+class RemarkHeader(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """What the child says about a file that it loaded, and where; see ``domain.run.Remark``."""
+
+    kind: Literal[
+        "left_out", "cell_left_out", "statement_failed", "cell_failed", "only_tagged", "more"
+    ]
+    file: Annotated[str, Meta(max_length=1000)]
+    cell: _Position | None = None
+    line: _Position | None = None
+    text: _Key = ""
 
 
 class Load(Struct, forbid_unknown_fields=True, frozen=True):
@@ -123,6 +138,7 @@ class Reply(Struct, forbid_unknown_fields=True, frozen=True):
     values: Annotated[list[ValueHeader], Meta(max_length=MAX_VALUES)] = []
     after: Annotated[list[ValueHeader], Meta(max_length=MAX_VALUES)] = []
     arrays: Annotated[list[ArrayHeader], Meta(max_length=2 * MAX_VALUES)] = []
+    remarks: Annotated[list[RemarkHeader], Meta(max_length=MAX_REMARKS)] = []
 
 
 Header = Load | CallHeader | Reply
