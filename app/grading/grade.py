@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from app.domain.outcome import Outcome
 from app.domain.problem import (
@@ -16,7 +17,7 @@ from app.domain.problem import (
 from app.domain.run import CheckResult, Finding, RunResult
 from app.domain.submission import Submission
 from app.grading.answers import judge_answers
-from app.grading.cases import draw_cases
+from app.grading.cases import Case, draw_cases
 from app.grading.checks.static import static_verdicts
 from app.grading.code import (
     Run,
@@ -27,8 +28,16 @@ from app.grading.code import (
     run_calls,
 )
 from app.grading.diagnose import diagnose
-from app.grading.expected import expected_results
+from app.grading.expected import Expected, expected_results
 from app.sandbox.sandbox import Sandbox
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The cases of one seed, with what is expected of them."""
+
+    cases: Sequence[Case]
+    expected: Expected
 
 
 def grade(problem: Problem, submission: Submission, sandbox: Sandbox, seed: int) -> RunResult:
@@ -76,17 +85,26 @@ def grade_code(
     return judged(answered(problem, submission, sandbox, seed), submission, sandbox, seed)
 
 
-def answered(problem: CodeProblem, submission: Submission, sandbox: Sandbox, seed: int) -> Run:
-    """All that the student's code answers, and only then what is expected."""
+def answered(
+    problem: CodeProblem,
+    submission: Submission,
+    sandbox: Sandbox,
+    seed: int,
+    drawn: Drawn | None = None,
+) -> Run:
+    """All that the student's code answers, and only then what is expected.
+
+    ``drawn`` is what a proof, which grades many on the same cases, has drawn and computed before.
+    """
     began = time.monotonic()
-    cases = draw_cases(problem, seed)
+    cases = drawn.cases if drawn else draw_cases(problem, seed)
     calls = planned_calls(problem, cases)
     files = submission.files
     answers = run_calls(sandbox, problem, files, calls, seed)
     answers = {**answers, **reseeded_answers(sandbox, problem, files, cases, seed)}
     static = static_verdicts(problem, files, sandbox, seed)
     sandbox_s = time.monotonic() - began
-    expected = expected_results(problem, cases, sandbox, seed)
+    expected = drawn.expected if drawn else expected_results(problem, cases, sandbox, seed)
     return Run(problem, cases, answers, expected, static, sandbox_s)
 
 

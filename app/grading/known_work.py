@@ -7,7 +7,7 @@ from app.domain.problem import CodeProblem, FieldProblem, Problem, check_of
 from app.domain.run import CheckResult, RunResult
 from app.domain.submission import Submission
 from app.grading.expected import expected_answers
-from app.grading.grade import answered, grade, judged
+from app.grading.grade import Drawn, answered, grade, judged
 from app.grading.margin import Margins, margins_of_run, margins_of_sheet
 from app.grading.proof import Flaw
 from app.sandbox.sandbox import Sandbox
@@ -40,11 +40,15 @@ def decided(problem: Problem, run: RunResult) -> list[CheckResult]:
 
 
 def graded_with_margins(
-    problem: Problem, submission: Submission, sandbox: Sandbox, seed: int
+    problem: Problem,
+    submission: Submission,
+    sandbox: Sandbox,
+    seed: int,
+    drawn: Drawn | None,
 ) -> tuple[RunResult, Margins]:
     """One grading, and how near each check's numbers are to its tolerance."""
     if isinstance(problem, CodeProblem):
-        run = answered(problem, submission, sandbox, seed)
+        run = answered(problem, submission, sandbox, seed, drawn)
         return judged(run, submission, sandbox, seed), margins_of_run(run)
     result = grade(problem, submission, sandbox, seed)
     given = parse_answers(problem.fields, submission.answers)

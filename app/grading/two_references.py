@@ -4,32 +4,27 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.domain.problem import CodeProblem, Problem, is_reference, solution_of
-from app.grading.cases import draw_cases
+from app.domain.problem import CodeProblem, is_reference, solution_of
 from app.grading.compare import Array, Question, close
-from app.grading.expected import expected_results, second_opinion
+from app.grading.expected import second_opinion
+from app.grading.grade import Drawn
 from app.grading.proof import Flaw
-from app.sandbox.sandbox import Sandbox
 
 REFERENCE_ATOL = 1e-10
 """Of the largest entry: two ways to compute the same differ by less in float64."""
 
 
-def second_opinion_flaws(problem: Problem, sandbox: Sandbox, seeds: int) -> Iterator[Flaw]:
+def second_opinion_flaws(problem: CodeProblem, drawn: Drawn) -> Iterator[Flaw]:
     """Every case by the reference that was written apart, where it has the function."""
-    if not isinstance(problem, CodeProblem):
-        return
-    for seed in range(1, seeds + 1):
-        for case in draw_cases(problem, seed):
-            if not is_reference(solution_of(problem, case.call)):
-                continue
-            theirs = second_opinion(problem, case)
-            ours = expected_results(problem, [case], sandbox, seed)[case.name]
-            for name, array in (theirs or {}).items():
-                if not _agree(ours[name], array):
-                    at = ("cases", case.case_set)
-                    yield Flaw(at, f"case {case.name}: the two references differ in {name}")
-                    return
+    for case in drawn.cases:
+        if not is_reference(solution_of(problem, case.call)):
+            continue
+        theirs = second_opinion(problem, case)
+        ours = drawn.expected[case.name]
+        for name, array in (theirs or {}).items():
+            if not _agree(ours[name], array):
+                at = ("cases", case.case_set)
+                yield Flaw(at, f"case {case.name}: the two references differ in {name}")
 
 
 def _agree(one: Array, other: Array) -> bool:

@@ -7,10 +7,14 @@ from app.domain.outcome import VALUE_OUTCOMES, Outcome
 from app.domain.problem import Misconception, Problem
 from app.domain.run import CheckResult, RunResult
 from app.errors import UnreadableSubmission
+from app.grading.grade import Drawn
 from app.grading.known_work import close_tolerance, graded_with_margins, submission_of, told
 from app.grading.margin import CLOSE
 from app.grading.proof import Caught, Flaw, Location
 from app.sandbox.sandbox import Sandbox
+
+SEED = 1
+"""Of the cases on which every wrong answer is graded."""
 
 
 @dataclass(frozen=True)
@@ -28,25 +32,27 @@ class Wrong:
         return any(result.misconception == self.known.id for result in results)
 
 
-def graded_wrong(problem: Problem, sandbox: Sandbox, warnings: list[Flaw]) -> Iterator[Wrong]:
+def graded_wrong(
+    problem: Problem, sandbox: Sandbox, drawn: Drawn | None, warnings: list[Flaw]
+) -> Iterator[Wrong]:
     """Grades every misconception; adds to ``warnings`` where a tolerance is near to one."""
-    for n, known in enumerate(problem.misconceptions):
+    for n, wrong in enumerate(problem.misconceptions):
         at: Location = ("misconceptions", n)
-        if known.text is not None:
+        if wrong.text is not None:
             continue  # a sample for those who mark
         try:
-            submission = submission_of(problem, known.code, known.answers)
-            run, margins = graded_with_margins(problem, submission, sandbox, seed=1)
+            submission = submission_of(problem, wrong.code, wrong.answers)
+            run, margins = graded_with_margins(problem, submission, sandbox, SEED, drawn)
         except UnreadableSubmission as error:
-            yield Wrong(known, (*at, "answers"), unread=str(error))
+            yield Wrong(wrong, (*at, "answers"), unread=str(error))
             continue
-        outcome = next((r.outcome for r in run.checks if r.id == known.caught_by), None)
-        margin = margins.get(known.caught_by, CLOSE)
+        outcome = next((r.outcome for r in run.checks if r.id == wrong.caught_by), None)
+        margin = margins.get(wrong.caught_by, CLOSE)
         if outcome == Outcome.WRONG and margin < CLOSE:
             warnings.extend(
-                close_tolerance(problem, known.caught_by, f"wrong answer `{known.id}`", margin)
+                close_tolerance(problem, wrong.caught_by, f"wrong answer `{wrong.id}`", margin)
             )
-        yield Wrong(known, at, run)
+        yield Wrong(wrong, at, run)
 
 
 def judged_wrong(graded: Wrong, all_wrong: Sequence[Wrong]) -> tuple[Caught, list[Flaw]]:

@@ -8,3 +8,8 @@ arguments in the same order (arrays or tensors) and returns tensors. The rules a
 float64, ``X @ W``, ``visible`` True = may attend, weights and output 0 for a query that sees
 nothing, and ``ShapeError`` for whatever does not fit. Gradients stay finite in such a row too.
 """
+
+import torch
+
+# Matrices here are small: more threads would only wait for each other, milliseconds at each call.
+torch.set_num_threads(1)
