@@ -1,5 +1,6 @@
 """What several commands read from their arguments."""
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -7,21 +8,31 @@ from app.errors import SubmissionTooLarge, UnreadableSubmission
 
 
 def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
-    """The files' bytes by name. Raises UnreadableSubmission and SubmissionTooLarge."""
-    names = Counter(path.name for path in paths)
-    for path in paths:
+    """The files' bytes by their paths below the folder that they all lie in.
+
+    Raises UnreadableSubmission and SubmissionTooLarge.
+    """
+    names = _names(paths)
+    repeated = Counter(names)
+    for path, name in zip(paths, names, strict=True):
         if path.is_dir():
-            raise UnreadableSubmission(f"{path} is a folder; expected files")
+            raise UnreadableSubmission(f"{path} is a folder; expected files, or a .zip of it")
         if not path.exists():
             raise UnreadableSubmission(f"no such file: {path}")
         if not path.is_file():
             raise UnreadableSubmission(f"{path} is a device or a pipe; expected files")
-        if names[path.name] > 1:
-            raise UnreadableSubmission(f"two files are called {path.name!r}")
+        if repeated[name] > 1:
+            raise UnreadableSubmission(f"two files are called {name!r}")
     total = sum(path.stat().st_size for path in paths)
     if total > limit:
         raise SubmissionTooLarge(f"the submission has {total} bytes; at most {limit} are taken")
     try:
-        return {path.name: path.read_bytes() for path in paths}
+        return {name: path.read_bytes() for path, name in zip(paths, names, strict=True)}
     except OSError as error:
         raise UnreadableSubmission(f"{error.filename} cannot be read: {error.strerror}") from error
+
+
+def _names(paths: list[Path]) -> list[str]:
+    whole = [Path(os.path.abspath(path)) for path in paths]
+    folder = os.path.commonpath([path.parent for path in whole])
+    return [path.relative_to(folder).as_posix() for path in whole]

@@ -114,8 +114,9 @@ REFUSED = [
     (["grade", MASKED, "gone.py"], 422, ["no such file: gone.py"]),
     (["grade", MASKED, "."], 422, [". is a folder; expected files"]),
     (["grade", MASKED, "/dev/null"], 422, ["/dev/null is a device or a pipe; expected files"]),
-    (["grade", MASKED, "a.py", "sub/a.py"], 422, ["two files are called 'a.py'"]),
-    (["grade", MASKED, "a.txt"], 422, [f"{MASKED} takes .py files; 'a.txt' is none"]),
+    (["grade", MASKED, "a.py", "./sub/../a.py"], 422, ["two files are called 'a.py'"]),
+    (["grade", MASKED, "a.py", "sub/A.zip"], 422, ["sub/A.zip is broken, or no zip archive"]),
+    (["grade", MASKED, "a.txt"], 422, [f"{MASKED} takes .py files", "'a.txt' is neither"]),
     (["grade", "s34-a1-masked", "a.py"], 422, ["takes a .json file of answers; 'a.py' is none"]),
     (["grade", MASKED, "a.py", "--lang", "fr"], 400, ["--lang", "'fr' is not one of 'en', 'zh'"]),
     (["grade", MASKED, "a.py", "--seed", str(2**63)], 400, ["--seed"]),
@@ -129,7 +130,7 @@ def test_what_cannot_be_graded_is_one_sentence_and_exit_code_2(
     arguments, status, words, attest, tmp_path
 ):
     (tmp_path / "sub").mkdir()
-    for name in ("a.py", "a.txt", "sub/a.py"):
+    for name in ("a.py", "a.txt", "sub/A.zip"):
         (tmp_path / name).write_text("x = 1\n")
     ended = attest(*arguments, "--json", cwd=tmp_path, ATTEST_PROBLEMS=str(ROOT / "problems"))
     assert_refused(ended, status, *words)
