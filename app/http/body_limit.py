@@ -45,4 +45,7 @@ class BodyLimit:
         return ErrorResponse(error_details(413, self._sentence(str(size))), {"Connection": "close"})
 
     def _sentence(self, size: str) -> str:
-        return f"the request has {size} bytes; at most {self.limit} are taken"
+        return (
+            f"the request has {size} bytes; at most {self.limit} are taken (a notebook is smaller "
+            "once its outputs are cleared)"
+        )

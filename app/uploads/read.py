@@ -9,12 +9,13 @@ from app.domain.problem import AnswerProblem, CodeProblem, Problem, TextProblem
 from app.domain.quotation import quoted
 from app.domain.submission import Submission
 from app.errors import SubmissionTooLarge, UnreadableSubmission
+from app.uploads import notebook
 from app.uploads.archive import is_archive, unpack
 from app.uploads.paths import depth, is_plain, same
 
 SIZE_LIMIT = 5 * 1024 * 1024
 COUNT_LIMIT = 50
-CODE_SUFFIX = ".py"
+CODE_SUFFIXES = (".py", notebook.SUFFIX)
 
 
 def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
@@ -23,7 +24,10 @@ def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
         raise SubmissionTooLarge(f"{len(files)} files were sent; at most {COUNT_LIMIT} are taken")
     total = sum(map(len, files.values()))
     if total > limit:
-        raise SubmissionTooLarge(f"the submission has {total} bytes; at most {limit} are taken")
+        hint = "; " + notebook.HINT if any(n.endswith(notebook.SUFFIX) for n in files) else ""
+        raise SubmissionTooLarge(
+            f"the submission has {total} bytes; at most {limit} are taken{hint}"
+        )
 
 
 def check_names(files: Iterable[str]) -> None:
@@ -83,14 +87,17 @@ def _checked_text(problem: TextProblem, text: object) -> str:
 
 def _code(problem: CodeProblem, files: Mapping[str, bytes], limit: int) -> Submission:
     for name in files:
-        if PurePath(name).suffix != CODE_SUFFIX and not is_archive(name):
+        if PurePath(name).suffix not in CODE_SUFFIXES and not is_archive(name):
             raise UnreadableSubmission(
-                f"{problem.id} takes .py files; {name!r} is none (data may come beside them in a "
-                ".zip)"
+                f"{problem.id} takes .py files and .ipynb notebooks; {name!r} is neither (data may "
+                "come beside them in a .zip)"
             )
     kept = _told_apart(_unpacked(files, limit), limit)
-    if not any(PurePath(name).suffix == CODE_SUFFIX for name in kept):
-        raise UnreadableSubmission(f"there is no .py file in {', '.join(files)}")
+    if not any(PurePath(name).suffix in CODE_SUFFIXES for name in kept):
+        raise UnreadableSubmission(f"there is no .py or .ipynb file in {', '.join(files)}")
+    for name, data in kept.items():
+        if PurePath(name).suffix == notebook.SUFFIX:
+            notebook.code_cells(name, data)
     # Where several files define the entry, the first one counts.
     return Submission(files={name: kept[name] for name in sorted(kept, key=depth)})
 

@@ -143,8 +143,8 @@ def test_limits_hold_for_all_files_together(code):
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a", "a.pyc", "py", "a.PY", "a.json"])
-def test_code_comes_in_python_files(name, code):
-    with pytest.raises(UnreadableSubmission, match=r"takes \.py files; '.*' is none"):
+def test_code_comes_in_python_files_or_notebooks(name, code):
+    with pytest.raises(UnreadableSubmission, match=r"takes \.py files and .*; '.*' is neither"):
         read_files(code, {name: b"x = 1"})
 
 
