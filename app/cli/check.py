@@ -12,7 +12,7 @@ from app.catalogue.proofs import read_proofs, write_proofs
 from app.catalogue.source import read_source
 from app.cli.kill_matrix import kill_matrix
 from app.errors import AttestError, Place, ProblemFileError, SandboxUnavailable
-from app.grading.proof import Flaw, Proof, unreached
+from app.grading.proof import Flaw, Proof
 from app.grading.prove import SEEDS, THOROUGH_SEEDS, prove
 from app.sandbox.host import open_sandbox, slots_for_all_cores
 from app.sandbox.sandbox import Sandbox
@@ -138,8 +138,6 @@ def _lines(one: Checked) -> list[str]:
     if one.proof:
         lines += kill_matrix(one.proof)
         lines += [f"  warning: {place}" for place in one.warnings]
-        for check in unreached(one.proof.problem, one.proof):
-            lines.append(f"  warning: no misconception reaches the check `{check.id}`")
     return lines
 
 

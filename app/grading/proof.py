@@ -1,9 +1,8 @@
 """What a proof of a problem found: its flaws, its warnings and the kill matrix."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from app.domain.checks import Check
 from app.domain.problem import Problem
 
 Location = tuple[str | int, ...]
@@ -47,7 +46,9 @@ class Proof:
         return sum(known.text is not None for known in self.problem.misconceptions)
 
 
-def unreached(problem: Problem, proof: Proof) -> list[Check]:
-    """The checks that no misconception reaches: nothing shows that they can fail."""
-    reached = {check for row in proof.misconceptions.values() for check in row.caught}
-    return [check for check in problem.checks if check.id not in reached]
+def unreached(problem: Problem, misconceptions: Mapping[str, Caught]) -> Iterator[Flaw]:
+    """A warning at each check that no misconception reaches: nothing shows that it can fail."""
+    reached = {check for row in misconceptions.values() for check in row.caught}
+    for n, check in enumerate(problem.checks):
+        if check.id not in reached:
+            yield Flaw(("checks", n), f"no misconception reaches the check `{check.id}`")

@@ -23,7 +23,7 @@ from app.grading.known_work import (
     told,
 )
 from app.grading.margin import CLOSE
-from app.grading.proof import Flaw, Proof
+from app.grading.proof import Flaw, Proof, unreached
 from app.grading.two_references import second_opinion_flaws
 from app.grading.wrong_work import SEED, graded_wrong, judged_wrong
 from app.sandbox.remembering import RememberingSandbox
@@ -58,6 +58,7 @@ def prove(problem: Problem, sandbox: Sandbox, seeds: int = SEEDS) -> Proof:
         row, found = judged_wrong(graded, wrong)
         rows[graded.known.id] = row
         flaws.extend(found)
+    warnings.extend(unreached(problem, rows))
     return Proof(problem, tuple(flaws), accepted, rows, tuple(warnings))
 
 

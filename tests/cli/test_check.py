@@ -101,11 +101,22 @@ def test_a_wide_matrix_is_folded_to_100_columns_by_numbering_its_checks(printed)
     marks = [*"......", "[X]", "X", "X", "X", ".", "X", *".....", "yes"]
     assert row.split()[1:] == marks
     assert "  large_negative_fill  accepted" in printed
-    assert "  warning: no misconception reaches the check `repeatable`" in printed
     assert (
         printed[-1]
         == "3 of 3 problems proven; 3 samples of texts; 12 wrong answers, 12 caught, 12 named"
     )
+
+
+def test_a_check_that_no_wrong_answer_reaches_has_a_warning_at_its_line(printed, attest):
+    path = "tests/problem_files/sdpa.yaml"
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    line = 1 + next(n for n, text in enumerate(lines) if "id: repeatable" in text)
+    message = "no misconception reaches the check `repeatable`"
+    assert any(text.startswith(f"  warning: {path}:{line}:") for text in printed)
+    warnings = attest("check", path, "--json").json["problems"][0]["warnings"]
+    assert [(w["line"], w["message"]) for w in warnings if message in w["message"]] == [
+        (line, message)
+    ]
 
 
 def test_a_narrow_matrix_names_its_checks(printed):

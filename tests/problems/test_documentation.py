@@ -48,7 +48,9 @@ def test_an_example_is_proven(name, tmp_path, sandbox):
     path.write_text(EXAMPLES[name], encoding="utf-8")
     proof = prove(read_problem(path).problem, sandbox, seeds=2)
     assert [flaw.message for flaw in proof.flaws] == []
-    assert [warning.message for warning in proof.warnings] == []
+    # An example shows each kind of check once, not a wrong answer for every one of them.
+    others = [w.message for w in proof.warnings if not w.message.startswith("no misconception")]
+    assert others == []
 
 
 def test_the_examples_use_every_key():

@@ -53,6 +53,12 @@ misconceptions:
     code: |
       def scale(scores, d_k):
           return scores / d_k
+  - id: sign
+    caught_by: one
+    feedback: {en: The sign stays., zh: 符号不变。}
+    code: |
+      def scale(scores, d_k):
+          return -scores / d_k**0.5
 """
 
 Prove = Callable[..., Proof]
