@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from app.domain.outcome import Outcome
-from app.domain.run import Finding, Json
+from app.domain.run import Finding, Json, Remark
 
 Language = Literal["en", "zh"]
 
@@ -85,7 +85,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}the same call gave another {name} the second time",
         "{in_case}同样的调用第二次得到的 {name} 不同",
     ),
-    "raised": ("{in_case}{error}{at_line}", "{in_case}{error}{at_line}"),
+    "raised": ("{in_case}{error}{at_line}{given}", "{in_case}{error}{at_line}{given}"),
     "timed_out": (
         "{in_case}the time limit of {limit} was reached",
         "{in_case}超过时间限制 {limit}",
@@ -135,6 +135,30 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "choice": ("{name} is {got}, which is not right", "{name} 为 {got}，不对"),
 }
 
+REMARKS: dict[str, tuple[str, str]] = {
+    "left_out": (
+        "{place}: {text} is a command of Jupyter and was left out",
+        "{place}：{text} 是 Jupyter 命令，已略过",
+    ),
+    "cell_left_out": (
+        "{place}: the cell of {text} is not Python and was left out",
+        "{place}：{text} 单元格不是 Python 代码，已略过",
+    ),
+    "statement_failed": (
+        "{place}: this statement failed and was skipped: {text}",
+        "{place}：此语句出错，已跳过：{text}",
+    ),
+    "cell_failed": (
+        "{place}: this cell is not Python and was skipped: {text}",
+        "{place}：此单元格不是有效的 Python，已跳过：{text}",
+    ),
+    "only_tagged": (
+        "{place}: only the cells tagged “grade” were run",
+        "{place}：只运行了带 “grade” 标签的单元格",
+    ),
+    "more": ("there are {text} more remarks like these", "另有 {text} 条类似的说明"),
+}
+
 EXPECTED = ("; expected {expected}", "；应为 {expected}")
 NAMES_EXPECTED = frozenset({"shape", "dtype", "row_sum"})
 """Sentences that name what was expected by themselves: it gives no answer away."""
@@ -152,6 +176,13 @@ def sentence(finding: Finding, language: Language, *, show_expected: bool = Fals
     if show_expected and "expected" in finding.facts and finding.key not in NAMES_EXPECTED:
         template += EXPECTED[which]
     return template.format_map(_Facts(finding.facts, which))
+
+
+def remark_sentence(remark: Remark, language: Language) -> str:
+    """The remark as one sentence that begins with its place."""
+    which = LANGUAGES.index(language)
+    place = _place(remark.file, remark.cell, remark.line)[which]
+    return REMARKS[remark.kind][which].format(place=place, text=remark.text)
 
 
 class _Facts(dict[str, str]):
@@ -186,7 +217,19 @@ def _are(facts: Mapping[str, Json]) -> tuple[str, str]:
 def _at_line(facts: Mapping[str, Json]) -> tuple[str, str]:
     if not facts.get("line"):
         return "", ""
-    return f" ({facts['file']}, line {facts['line']})", f"（{facts['file']} 第 {facts['line']} 行）"
+    english, chinese = _place(facts["file"], facts.get("cell"), facts["line"])
+    return f" ({english})", f"（{chinese}）"
+
+
+def _place(file: Json, cell: Json, line: Json) -> tuple[str, str]:
+    english, chinese = [f"{file}"], [f"{file} "]
+    if cell:
+        english.append(f"cell {cell}")
+        chinese.append(f"第 {cell} 个单元格")
+    if line:
+        english.append(f"line {line}")
+        chinese.append(f"第 {line} 行")
+    return ", ".join(filter(None, english)), "".join(chinese).strip()
 
 
 def _how(facts: Mapping[str, Json]) -> tuple[str, str]:
@@ -196,6 +239,15 @@ def _how(facts: Mapping[str, Json]) -> tuple[str, str]:
         return f" (exit code {facts['exit_code']})", f"（退出码 {facts['exit_code']}）"
     detail = facts.get("detail")
     return (f" ({detail})", f"（{detail}）") if detail and not facts.get("error_type") else ("", "")
+
+
+def _given(facts: Mapping[str, Json]) -> tuple[str, str]:
+    """The shapes of what the function was given: mostly they are why it raised."""
+    shapes = facts.get("shapes")
+    if not isinstance(shapes, dict) or not shapes:
+        return "", ""
+    listed = ", ".join(f"{name} {_text(shape)}" for name, shape in shapes.items())
+    return f", given {listed}", f"，输入形状：{listed}"
 
 
 def _error(facts: Mapping[str, Json]) -> tuple[str, str]:
@@ -211,6 +263,7 @@ PHRASES: dict[str, Callable[[Mapping[str, Json]], tuple[str, str]]] = {
     "at_line": _at_line,
     "how": _how,
     "error": _error,
+    "given": _given,
     "listed": lambda facts: (_listed(facts["names"]),) * 2,
     "got_count": lambda facts: (_length(facts["got"]),) * 2,
 }

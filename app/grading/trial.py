@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.domain.checks import CheckBase
 from app.domain.outcome import Outcome
 from app.domain.problem import Parameter
-from app.domain.run import Finding
+from app.domain.run import Finding, Json
 from app.grading.cases import Case
 from app.grading.compare import Array, Mask, Question, Verdict
 from app.grading.results import Results, bind, finding_of
@@ -102,7 +102,14 @@ def failure_verdict(results: Results, trial: Trial) -> Verdict | None:
         return None
     missed = results.failure.outcome == Outcome.NOT_DEFINED and results.failure.detail
     finding = finding_of(results.failure, trial.case.name, missed or trial.case.call)
+    if results.failure.outcome == Outcome.RAISED:
+        finding = replace(finding, facts={**finding.facts, "shapes": _shapes(trial.case)})
     return Verdict(results.failure.outcome, finding)
+
+
+def _shapes(case: Case) -> dict[str, Json]:
+    arguments = case.arguments.items()
+    return {name: list(value.shape) for name, value in arguments if isinstance(value, np.ndarray)}
 
 
 def missing(name: str, results: Results, trial: Trial) -> Verdict:
