@@ -1,5 +1,6 @@
 """Submitted files as highlighted text with numbered lines that can be linked to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
@@ -14,35 +15,54 @@ from pygments.lexers.special import TextLexer
 
 from app.web.hostile import mark_strange
 
-SHOWN_CHARACTERS = 200_000
+SHOWN_CHARACTERS, SHOWN_OF_DATA = 200_000, 20_000
+CODE_SUFFIXES = (".py", ".ipynb")
 LIGHT, DARK = "xcode", "github-dark"
 LEXERS: dict[str, type[Lexer]] = {".py": PythonLexer, ".json": JsonLexer}
 
 
 @dataclass(frozen=True)
 class CodeFile:
-    """One file as a page shows it; ``position`` counts from 0. ``lines`` is "" for an empty file.
+    """One file as a page shows it; ``position`` counts from 0. ``lines`` is "" where there is
+    nothing to show: an empty file, one that is ``binary``, or no room left.
 
-    ``cut``: only its beginning is shown.
+    ``cut``: not all of it is shown.
     """
 
     position: int
     name: str
     lines: Markup
     cut: bool
+    binary: bool = False
 
     def anchor(self, line: int) -> str:
         """The id of that line, which counts from 1, on the page."""
         return f"file-{self.position}-{line}"
 
 
-def code_file(position: int, name: str, data: bytes) -> CodeFile:
-    """The file as it can be shown; bytes that are not UTF-8 appear as U+FFFD."""
+def code_files(files: Mapping[str, bytes]) -> list[CodeFile]:
+    """The files as they can be shown: of code as much in all as of a single file, and of each data
+    file the beginning."""
+    shown: list[CodeFile] = []
+    room = SHOWN_CHARACTERS
+    for position, (name, data) in enumerate(files.items()):
+        if PurePath(name).suffix in CODE_SUFFIXES:
+            shown.append(code_file(position, name, data, room))
+            room = max(0, room - len(data))
+        else:
+            shown.append(code_file(position, name, data, SHOWN_OF_DATA))
+    return shown
+
+
+def code_file(position: int, name: str, data: bytes, room: int = SHOWN_CHARACTERS) -> CodeFile:
+    """The file's first ``room`` characters; bytes that are not UTF-8 appear as U+FFFD."""
+    if b"\0" in data:
+        return CodeFile(position, name, Markup(), cut=False, binary=True)
     text = data.decode("utf-8-sig", errors="replace")
-    cut = len(text) > SHOWN_CHARACTERS
-    if not text:
+    cut = len(text) > room
+    if not text[:room]:
         return CodeFile(position, name, Markup(), cut)
-    lines = highlighted(text[:SHOWN_CHARACTERS], PurePath(name).suffix, f"file-{position}")
+    lines = highlighted(text[:room], PurePath(name).suffix, f"file-{position}")
     return CodeFile(position, name, lines, cut)
 
 

@@ -16,7 +16,7 @@ from app.errors import AttestError, InvalidRequest, NotFound
 from app.http.access import Assistant, Database, Student
 from app.models import Override, Person
 from app.submissions import SubmissionView
-from app.web.code import CodeFile, code_file
+from app.web.code import CodeFile, code_files
 from app.web.heat_map import HeatMap, heat_map
 from app.web.page import OwnPage, Page
 
@@ -115,7 +115,7 @@ def _shown(
         work = runs.work_of(session, view.row.id)
         by = {o.by_id: session.get_one(Person, o.by_id).name for o in view.overrides.values()}
         report = submissions.report_on(view, page.language)
-    files = [code_file(n, name, data) for n, (name, data) in enumerate(work.files.items())]
+    files = code_files(work.files)
     return page.show(
         "submission.html",
         attempt.status if attempt else 200,

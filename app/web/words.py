@@ -87,7 +87,10 @@ PHRASES: dict[str, tuple[str, str]] = {
         "总计 {wall:g} 秒，每次调用 {case:g} 秒，内存 {memory} MB，上传 {upload:g} MB",
     ),
     "your_work": ("Your work", "提交答案"),
-    "files_label_code": ("Python files", "Python 文件"),
+    "files_label_code": (
+        "Python files, or a .zip with folders and data",
+        "Python 文件，或包含文件夹和数据的 .zip",
+    ),
     "files_label_answer": ("A JSON file of answers", "答案 JSON 文件"),
     "send_files": ("Submit files", "提交文件"),
     "write_here": ("Or write it here", "或者在此编写"),
@@ -187,7 +190,15 @@ PHRASES: dict[str, tuple[str, str]] = {
     "printed": ("Printed by the code", "代码打印的内容"),
     "files": ("Files", "文件"),
     "file_cut": ("Only the beginning is shown.", "只显示开头部分。"),
+    "file_left_out": (
+        "Not shown, because what stands above is long. It can be downloaded.",
+        "前面的内容较长，此处不再显示；可以下载查看。",
+    ),
     "empty_file": ("This file is empty.", "这是空文件。"),
+    "binary_file": (
+        "This file is no text. It can be downloaded.",
+        "这不是文本文件，可以下载查看。",
+    ),
     "answers": ("Answers", "答案"),
     "details": ("Details", "详细信息"),
     "seed": ("Seed", "随机种子"),

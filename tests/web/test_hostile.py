@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.web.code import code_file, style_sheet
+from app.web.code import code_file, code_files, style_sheet
 from app.web.hostile import shown
 from tests.web.conftest import a_result
 
@@ -62,3 +62,28 @@ def test_nothing_that_a_student_writes_becomes_markup(browse, grade):
         assert "&lt;img src=x" in page
         assert "\u202e" not in page
         assert "\x1b" not in page
+
+
+def test_all_files_together_are_no_longer_than_one_may_be():
+    line = "x = 1\n"
+    files = code_files(
+        {
+            "a.py": line.encode() * 30_000,
+            "table.csv": b"1,2\n" * 30_000,
+            "pkg/b.py": line.encode() * 30_000,
+            "pkg/c.py": line.encode(),
+            "weights.npy": b"\x93NUMPY\0",
+            "empty.py": b"",
+        }
+    )
+    shown = [(bool(file.lines), file.cut, file.binary) for file in files]
+    assert shown == [
+        (True, False, False),
+        (True, True, False),
+        (True, True, False),
+        (False, True, False),
+        (False, False, True),
+        (False, False, False),
+    ]
+    assert "file-2-3000" in files[2].lines
+    assert "file-2-4000" not in files[2].lines

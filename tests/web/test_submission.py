@@ -75,7 +75,21 @@ def test_the_message_of_an_exception_leads_to_its_line(browse, grade):
     assert 'id="file-0-2"' in page
 
 
-@pytest.mark.parametrize("file", ["elsewhere.py", ""])
+def test_files_in_folders_are_shown_by_their_paths_and_linked_to(browse, grade):
+    result = a_result(checks=(raised("model/<b>/layers.py", 2),))
+    files = {"work_py": b"x = 1", "model/<b>/layers_py": b"x = 2\nraise", "w_npy": b"\0\1"}
+    submission_id = grade(result, **files)
+    page = browse("ta").get(f"/submissions/{submission_id}").text
+    assert 'class="file-name break">model/&lt;b&gt;/layers.py</h2>' in page
+    assert '<a href="#file-1-2">Go to the line</a>' in page
+    assert "This file is no text." in page
+    for position, data in enumerate(files.values()):
+        sent = browse("student").get(f"/submissions/{submission_id}/files/{position}")
+        assert (sent.content, sent.headers["x-content-type-options"]) == (data, "nosniff")
+        assert "/" not in sent.headers["content-disposition"]
+
+
+@pytest.mark.parametrize("file", ["elsewhere.py", "pkg/work.py", "/work.py", ""])
 def test_a_line_of_a_file_that_was_not_sent_is_no_link(file, browse, grade):
     result = a_result(checks=(raised(file, 2),))
     assert "Go to the line" not in browse("student").get(f"/submissions/{grade(result)}").text
