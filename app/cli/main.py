@@ -98,6 +98,17 @@ def new(
 
 
 @app.command()
+def preview(
+    file: Annotated[Path, typer.Argument(help="A problem file.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 0,
+) -> int:
+    """Show the page of a problem file as students see it, and follow every save."""
+    from app.cli import preview as command
+
+    return command.run(file, port)
+
+
+@app.command()
 def login(
     server: Annotated[str | None, typer.Option(envvar="ATTEST_SERVER", help="Address.")] = None,
     token: Annotated[

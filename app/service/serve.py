@@ -19,6 +19,7 @@ from app.lock import held
 from app.models import Problem
 from app.service import announce
 from app.service.child import WorkerProcess
+from app.service.listener import address, listening
 from app.settings import Settings
 
 LOCK = "serve.lock"
@@ -36,7 +37,10 @@ def serve(settings: Settings, *, slots: int | None, worker: bool, demo: bool, on
         raise AttestError(f"{settings.problems_folder} is no folder; ATTEST_PROBLEMS names one")
     if demo and is_loopback(settings.host) and not _says_level(settings):
         settings = settings.model_copy(update={"sandbox_allow_level": "landlock"})
-    with held(settings.data / LOCK, "`attest serve`"), _listening(settings) as listener:
+    with (
+        held(settings.data / LOCK, "`attest serve`"),
+        listening(settings.host, settings.port) as listener,
+    ):
         announce.remove_file(settings.data)
         sessions = db.sessions(settings)
         schema.upgrade(sessions)
@@ -55,7 +59,7 @@ class _Service:
         self.sessions = sessions
         self.listener = listener
         self.once = once
-        self.url = _url(settings.host, listener)
+        self.url = address(settings.host, listener)
         self.stop = threading.Event()
         self.failure: BaseException | None = None
 
@@ -181,29 +185,6 @@ def _signals(stop: threading.Event) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _listening(settings: Settings) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # With the protocol said, asyncio turns Nagle's algorithm off: else an answer may wait 40 ms.
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((settings.host, settings.port))
-            listener.listen()
-        except OSError as error:
-            raise AttestError(
-                f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
-                "--port 0 takes any free one"
-            ) from error
-        yield listener
-
-
-def _url(host: str, listener: socket.socket) -> str:
-    port = listener.getsockname()[1]
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a place to click
-    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 
 def _says_level(settings: Settings) -> bool:

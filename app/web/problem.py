@@ -1,12 +1,14 @@
 """One problem: what is asked, the viewer's attempts, and the forms to send work with."""
 
+from typing import Any
+
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from app import problems, submissions
 from app.db import Sessions, snapshot, transaction
-from app.domain.problem import CodeProblem, entries_of, questions_of, written_entries
+from app.domain.problem import CodeProblem, Problem, entries_of, questions_of, written_entries
 from app.errors import NotFound
 from app.http.access import Configuration, Database, RateLimits, Student
 from app.models import Person
@@ -34,8 +36,13 @@ def starter(problem_id: str, viewer: Student, database: Database) -> Response:
     """What the student begins with, as a file."""
     with snapshot(database) as session:
         content = problems.find(session, viewer, problem_id).content
+    return starter_file(content)
+
+
+def starter_file(content: Problem) -> Response:
+    """The starter to download. Raises NotFound for a problem that has none."""
     if not isinstance(content, CodeProblem):
-        raise NotFound(f"{problem_id} has no starter")
+        raise NotFound(f"{content.id} has no starter")
     name = content.file or f"{next(iter(entries_of(content)))}.py"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content.starter, headers=headers, media_type="text/x-python")
@@ -92,17 +99,22 @@ def _shown(
         attempts = submissions.page(
             session, viewer, problem=problem_id, student=viewer.id, limit=ATTEMPTS_SHOWN
         )
-    content = view.content
-    draft = draft or empty_draft(content, page.language)
+    draft = draft or empty_draft(view.content, page.language)
+    facts = problem_facts(view.content, draft, settings)
+    assignment = view.row.assignment.title
     return page.show(
-        "problem.html",
-        draft.status,
-        assignment=view.row.assignment,
-        problem=content,
-        questions=questions_of(content),
-        signatures=written_entries(content) if isinstance(content, CodeProblem) else {},
-        starter=highlighted(content.starter, ".py") if isinstance(content, CodeProblem) else None,
-        attempts=attempts,
-        draft=draft,
-        upload_limit_mb=settings.upload_limit / 2**20,
+        "problem.html", draft.status, assignment=assignment, attempts=attempts, **facts
     )
+
+
+def problem_facts(problem: Problem, draft: Draft, settings: Settings) -> dict[str, Any]:
+    """What the template shows of a problem itself, whoever looks at it."""
+    code = problem if isinstance(problem, CodeProblem) else None
+    return {
+        "problem": problem,
+        "questions": questions_of(problem),
+        "signatures": written_entries(code) if code else {},
+        "starter": highlighted(code.starter, ".py") if code else None,
+        "draft": draft,
+        "upload_limit_mb": settings.upload_limit / 2**20,
+    }

@@ -218,6 +218,21 @@ PHRASES: dict[str, tuple[str, str]] = {
     "save": ("Save", "保存"),
     "points_by": ("Points set by {name}", "得分由 {name} 修改"),
     "points_set": ("Points set by course staff", "得分由课程人员修改"),
+    # The preview of a problem file
+    "banner_preview": (
+        "Preview of {path}. It follows every save; nothing that is sent here is graded.",
+        "{path} 的预览：保存后自动更新；在此提交的内容不会评分。",
+    ),
+    "broken_file": ("The file cannot be shown yet", "文件暂时无法显示"),
+    "broken_file_intro": (
+        "Repair what is listed here and save: the page comes back by itself.",
+        "请修正下列问题并保存，页面会自动恢复。",
+    ),
+    "for_the_author": ("Only in this preview", "仅在预览中显示"),
+    "marking": ("What earns the points of the text", "文字部分的评分标准"),
+    "other_forms": ("Right answers of another form", "其他形式的正确答案"),
+    "wrong_answers": ("Wrong answers, and what is said to them", "已知的错误答案与对应的反馈"),
+    "caught_by": ("caught by {check}", "由 {check} 检出"),
     # Problem files
     "file": ("File", "文件"),
     "state": ("State", "状态"),
