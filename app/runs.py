@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, exists, func, select, update
 from sqlalchemy.orm import Session, joinedload, undefer
 
 from app.domain.outcome import Outcome
-from app.domain.run import CheckResult, Evidence, Finding, RunResult, RunStatus
+from app.domain.run import CheckResult, Evidence, Finding, Remark, RunResult, RunStatus
 from app.domain.submission import Submission as Work
 from app.failpoint import failpoint
 from app.jobs import announce, enqueue, live_tickets
@@ -104,6 +104,7 @@ def publish(session: Session, run_id: str, fence: int, result: RunResult) -> boo
         "printed": result.printed,
         "printed_hidden": result.printed_hidden,
         "notes": list(result.notes),
+        "remarks": [asdict(remark) for remark in result.remarks],
         "sandbox_s": result.sandbox_s,
         "total_s": result.total_s,
     }
@@ -230,6 +231,7 @@ def result_of(run: Run) -> RunResult:
         seed=run.seed,
         sandbox_level=run.sandbox_level or "",
         notes=tuple(run.notes),
+        remarks=tuple(Remark(**remark) for remark in run.remarks),
         printed=run.printed,
         printed_hidden=run.printed_hidden,
         sandbox_s=run.sandbox_s,

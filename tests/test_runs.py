@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from app import runs, submissions
 from app.db import Sessions, snapshot, transaction
 from app.domain.outcome import Outcome
-from app.domain.run import CheckResult, RunResult
+from app.domain.run import CheckResult, Remark, RunResult
 from app.domain.submission import Submission as Work
 from app.jobs import live_tickets
 from app.models import Job, Result, Run
@@ -74,6 +74,20 @@ def test_a_published_run_is_final(database, run):
     found = row(database, run)
     assert (found.status, found.score, results(database, run)) == ("graded", 2.0, 1)
     assert found.queued_at <= found.started_at <= found.finished_at
+
+
+def test_a_result_comes_back_as_it_was_published(database, run):
+    begun = begin(database, run)
+    remarks = (
+        Remark(kind="left_out", file="hw.ipynb", cell=1, line=2, text="%who"),
+        Remark(kind="only_tagged", file="hw.ipynb"),
+    )
+    facts = {"status": "graded", "score": 0.0, "checks": (), "seed": run.seed}
+    result = RunResult(**facts, sandbox_level="full", notes=("a",), remarks=remarks, total_s=0.5)
+    with transaction(database) as session:
+        assert runs.publish(session, run.id, begun.fence, result)
+    with snapshot(database) as session:
+        assert runs.result_of(session.get_one(Run, run.id)) == result
 
 
 def test_a_late_worker_cannot_publish_over_a_newer_start(database, run):

@@ -1,14 +1,16 @@
 """Migrations: up, down and up again give the tables of the models."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
 from app import db, schema
-from app.db import Sessions, transaction
+from app.db import Sessions, snapshot, transaction
 from app.errors import DatabaseUnfit
-from app.models import Base
+from app.models import Base, Run
 from app.settings import Settings
 
 
@@ -27,6 +29,22 @@ def test_up_down_and_up_again_ends_where_it_began(database: Sessions) -> None:
     schema.upgrade(database)
     assert schema.current(database) == schema.head()
     assert schema.differences(database) == []
+
+
+def test_runs_that_were_there_before_remarks_have_none(
+    database: Sessions, settings: Settings
+) -> None:
+    schema.migrate(database, "base")
+    schema.migrate(database, "0001")
+    values = "'r', 's', 1, 'v', 7, 'graded', 't', 1, 1, '2025-03-03', '', '', '[]', 0, 0"
+    names = "id submission_id number version_id seed status ticket fence tries queued_at "
+    names += "printed printed_hidden notes sandbox_s total_s"
+    with closing(sqlite3.connect(settings.data / "attest.db")) as raw:  # asks for no other table
+        raw.execute(f"INSERT INTO run ({', '.join(names.split())}) VALUES ({values})")
+        raw.commit()
+    schema.upgrade(database)
+    with snapshot(database) as session:
+        assert session.scalars(select(Run.remarks)).one() == []
 
 
 def test_a_table_that_no_model_knows_is_a_difference(database: Sessions) -> None:

@@ -41,6 +41,17 @@ _REPORT = {
         }
     ],
     "warnings": [],
+    "remarks": [
+        {
+            "kind": "left_out",
+            "file": "attention.ipynb",
+            "cell": 1,
+            "line": 1,
+            "text": "%matplotlib inline",
+            "message": "attention.ipynb, cell 1, line 1: %matplotlib inline is a command of "
+            "Jupyter and was left out",
+        }
+    ],
     "timing": {"queued_s": 0.004, "sandbox_s": 0.031, "total_s": 0.052},
     "limits": {"wall_s": 10, "memory_mb": 512},
     "stdout": "",

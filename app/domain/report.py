@@ -3,6 +3,7 @@
 Keys may be added, never changed. What a student may not see is left out here, in one place.
 """
 
+from dataclasses import asdict
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -10,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from app.domain.checks import Check
 from app.domain.outcome import Outcome
 from app.domain.problem import Misconception, Problem, RubricLine, Words, question_of
-from app.domain.run import CheckResult, RunResult, RunStatus
-from app.domain.words import Language, sentence
+from app.domain.run import CheckResult, Remark, RemarkKind, RunResult, RunStatus
+from app.domain.words import Language, remark_sentence, sentence
 
 Viewer = Literal["student", "staff"]
 
@@ -48,6 +49,18 @@ class MisconceptionReport(_Part):
     feedback: str
 
 
+class RemarkReport(_Part):
+    """What was noticed when a file was loaded: ``message`` says it in words, ``text`` is the
+    student's own text in it. In a notebook ``line`` counts in the ``cell``."""
+
+    kind: RemarkKind
+    file: str
+    cell: int | None
+    line: int | None
+    text: str
+    message: str
+
+
 class Timing(_Part):
     """Seconds."""
 
@@ -76,6 +89,7 @@ class Report(_Part):
     checks: list[CheckReport]
     misconceptions: list[MisconceptionReport]
     warnings: list[str]
+    remarks: list[RemarkReport] = []
     timing: Timing
     limits: LimitsReport
     stdout: str
@@ -107,6 +121,7 @@ def report_of(
         checks=[_check(question_of(problem, r.id), r, language, sees_all) for r in run.checks],
         misconceptions=_misconceptions(problem, run, language),
         warnings=_notes(problem, run, language),
+        remarks=[_remark(remark, language) for remark in run.remarks],
         timing=Timing(queued_s=queued_s, sandbox_s=run.sandbox_s, total_s=run.total_s),
         limits=LimitsReport(wall_s=problem.limits.wall_s, memory_mb=problem.limits.memory_mb),
         stdout=run.printed + (run.printed_hidden if viewer == "staff" else ""),
@@ -154,6 +169,10 @@ def _misconception(
 def _notes(problem: Problem, run: RunResult, language: Language) -> list[str]:
     noted = {accepted.id: accepted.note for accepted in problem.accepted if accepted.note}
     return [in_language(noted[name], language) for name in run.notes if name in noted]
+
+
+def _remark(remark: Remark, language: Language) -> RemarkReport:
+    return RemarkReport(**asdict(remark), message=remark_sentence(remark, language))
 
 
 def in_language(words: Words, language: Language) -> str:

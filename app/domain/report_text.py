@@ -12,6 +12,7 @@ LABELS = {
     "hidden": ("hidden check", "隐藏检查"),
     "means": ("What this looks like", "看起来是"),
     "note": ("Note", "提示"),
+    "remarks": ("When your files were loaded", "加载文件时的说明"),
     "printed": ("Printed by your code", "你的代码打印的内容"),
 }
 
@@ -45,6 +46,11 @@ def _lines(report: Report, language: Language) -> Iterator[str]:
     for warning in report.warnings:
         yield ""
         yield from _wrapped(f"{_label('note', language)}: {warning}")
+    if report.remarks:
+        yield ""
+        yield f"{_label('remarks', language)}:"
+        for remark in report.remarks:
+            yield from _wrapped(f"  {printable(remark.message)}", indent="    ", first="")
     if report.stdout:
         yield ""
         yield f"{_label('printed', language)}:"

@@ -107,6 +107,11 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "your file could not be loaded: {error}{at_line}{how}",
         "你的文件无法加载：{error}{at_line}{how}",
     ),
+    "exits": (
+        'your file calls sys.exit() when it is loaded{at_line}; below if __name__ == "__main__" '
+        "it would not run here",
+        '你的文件在加载时调用了 sys.exit(){at_line}；放在 if __name__ == "__main__" 之下则不会运行',
+    ),
     "empty": ("{file} is empty", "{file} 是空文件"),
     "wrong_type": (
         "{in_case}the function returned {detail}, expected arrays or numbers",

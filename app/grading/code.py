@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from app.domain.checks import Check, InputsUnchangedCheck, RepeatableCheck, StaticCheck
 from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
-from app.domain.run import CheckResult, Finding
+from app.domain.run import CheckResult, Finding, Remark
 from app.grading.calls import Calls, call, files_with_given
 from app.grading.cases import Case
 from app.grading.checks import further_calls, judge
@@ -178,6 +178,11 @@ def _not_run(check: Check, results: Mapping[str, CheckResult]) -> CheckResult:
     missed = [name for name in check.requires if results[name].outcome != Outcome.PASSED]
     finding = Finding(key="not_run", facts={"names": list(missed)})
     return CheckResult(id=check.id, outcome=Outcome.NOT_RUN, points=0.0, finding=finding)
+
+
+def remarks(run: Run) -> tuple[Remark, ...]:
+    """What was noticed when the files were loaded, each once: they are loaded more than once."""
+    return tuple(dict.fromkeys(r for answer in run.answers.values() for r in answer.remarks))
 
 
 def printed(run: Run) -> tuple[str, str]:

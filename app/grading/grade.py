@@ -24,6 +24,7 @@ from app.grading.code import (
     judge_checks,
     planned_calls,
     printed,
+    remarks,
     reseeded_answers,
     run_calls,
 )
@@ -119,6 +120,7 @@ def judged(run: Run, submission: Submission, sandbox: Sandbox, seed: int) -> Run
         checks=checks,
         seed=seed,
         sandbox_level=sandbox.level,
+        remarks=remarks(run),
         printed=visible,
         printed_hidden=hidden,
         sandbox_s=run.sandbox_s,

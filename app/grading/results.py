@@ -80,14 +80,16 @@ FAILURE_KEYS = {
 
 def finding_of(failure: Failure, case: str, entry: str) -> Finding:
     """The facts of a call that gave no values."""
+    exits = failure.outcome == Outcome.LOAD_ERROR and failure.error_type == "SystemExit"
     return Finding(
-        key=FAILURE_KEYS[failure.outcome],
+        key="exits" if exits else FAILURE_KEYS[failure.outcome],
         facts={
             "case": case,
             "entry": entry,
             "detail": failure.detail,
             "error_type": failure.error_type,
             "file": failure.file,
+            "cell": failure.cell,
             "line": failure.line,
             "limit": failure.limit,
             "signal": failure.signal,

@@ -41,6 +41,7 @@ class Run(Base):
     printed: Mapped[str] = mapped_column(default="", deferred=True)
     printed_hidden: Mapped[str] = mapped_column(default="", deferred=True)
     notes: Mapped[list[Any]] = mapped_column(default=list)
+    remarks: Mapped[list[Any]] = mapped_column(default=list)
     sandbox_s: Mapped[float] = mapped_column(default=0.0)
     total_s: Mapped[float] = mapped_column(default=0.0)
     error: Mapped[str | None]

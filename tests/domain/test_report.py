@@ -80,7 +80,7 @@ def test_the_keys_are_those_of_the_contract(problem, run):
     report = told(problem, run)
     assert list(report) == [
         "id", "problem", "problem_version", "seed", "status", "score", "max_score", "checks",
-        "misconceptions", "warnings", "timing", "limits", "stdout", "sandbox_level",
+        "misconceptions", "warnings", "remarks", "timing", "limits", "stdout", "sandbox_level",
     ]  # fmt: skip
     keys = ["id", "outcome", "points", "max_points", "message", "misconception", "hidden"]
     assert all(list(check)[: len(keys)] == keys for check in report["checks"])

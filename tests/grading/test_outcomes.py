@@ -121,7 +121,11 @@ def test_a_check_is_not_run_where_one_that_it_requires_failed(double, graded, ou
         ("def double(x:\n    pass", "load_error", "'(' was never closed (work.py, line 1)"),
         ("import nonsense", "load_error", "No module named 'nonsense' (work.py, line 1)"),
         ("x = 1\n\nx / 0", "load_error", "ZeroDivisionError: division by zero (work.py, line 3)"),
-        ("import sys\nsys.exit()", "load_error", "work.py calls sys.exit() when it is loaded"),
+        (
+            "import sys\nsys.exit()",
+            "load_error",
+            "file calls sys.exit() when it is loaded (work.py, line 2)",
+        ),
         ("import os\nos._exit(0)", "load_error", "(exit code 0)"),
         ("def Double(x): return 2 * x", "not_defined", "your file does not define double"),
         ("# nothing", "not_defined", "your file does not define double"),
