@@ -1,10 +1,10 @@
 """The folder of problems: one folder for each assignment, one YAML file for each problem."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 
 from app.catalogue.problem_file import ProblemVersion, read_problem
+from app.domain.quotation import nearest
 from app.errors import UnknownProblem
 
 NOT_PROBLEMS = {"assignment.yaml"}
@@ -28,8 +28,8 @@ def find_problem(name: str, folder: Path) -> ProblemVersion:
         raise UnknownProblem(f"two files state the problem `{name}`: {named[0]} and {named[1]}")
     if named:
         return read_problem(named[0])
-    near = get_close_matches(name, [path.stem for path in files], n=1)
-    meant = f"did you mean `{near[0]}`?" if near else f"there are {len(files)} problems there"
+    near = nearest(name, [path.stem for path in files])
+    meant = f"did you mean `{near}`?" if near else f"there are {len(files)} problems there"
     raise UnknownProblem(f"no problem `{name}` in {folder}; {meant}")
 
 

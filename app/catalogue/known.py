@@ -1,7 +1,8 @@
 """Names that a problem file uses, held against those that exist."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
+
+from app.domain.quotation import nearest
 
 At = tuple[str | int, ...]
 """A location in the tree of a problem file."""
@@ -13,9 +14,8 @@ Found = tuple[At, str] | tuple[At, str, bool]
 def meant(name: object, known: Iterable[str]) -> str:
     """``; did you mean `X`?`` or, where nothing is near, all that was expected."""
     names = list(known)
-    near = get_close_matches(str(name), names, n=1)
-    if near:
-        return f"; did you mean `{near[0]}`?"
+    if near := nearest(str(name), names):
+        return f"; did you mean `{near}`?"
     return f"; expected one of {', '.join(names)}" if names else ""
 
 

@@ -31,11 +31,17 @@ def quoted(value: object) -> str:
     return literal[: QUOTED_CHARACTERS - 1] + "…"
 
 
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that ``word`` is probably meant to be, whatever its case, or None."""
+    by_folded = {name.casefold(): name for name in known}
+    near = difflib.get_close_matches(word[:QUOTED_CHARACTERS].casefold(), by_folded, n=1)
+    return by_folded[near[0]] if near else None
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``" (did you mean 'T_q'?)"`` with the nearest known word, or nothing if none is near."""
-    by_folded = {name.casefold(): name for name in known}
-    nearest = difflib.get_close_matches(word[:QUOTED_CHARACTERS].casefold(), by_folded, n=1)
-    return f" (did you mean {by_folded[nearest[0]]!r}?)" if nearest else ""
+    near = nearest(word, known)
+    return f" (did you mean {near!r}?)" if near else ""
 
 
 def half_width(text: str) -> str:
