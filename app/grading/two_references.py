@@ -15,7 +15,7 @@ REFERENCE_ATOL = 1e-10
 
 
 def second_opinion_flaws(problem: CodeProblem, drawn: Drawn) -> Iterator[Flaw]:
-    """Every case by the reference that was written apart, where it has the function."""
+    """The first case that the reference written apart, where it has the function, differs in."""
     for case in drawn.cases:
         if not is_reference(solution_of(problem, case.call)):
             continue
@@ -25,6 +25,7 @@ def second_opinion_flaws(problem: CodeProblem, drawn: Drawn) -> Iterator[Flaw]:
             if not _agree(ours[name], array):
                 at = ("cases", case.case_set)
                 yield Flaw(at, f"case {case.name}: the two references differ in {name}")
+                return
 
 
 def _agree(one: Array, other: Array) -> bool:
