@@ -86,8 +86,11 @@ def check_file(path: Path, sandbox: Sandbox, seeds: int) -> Checked:
 
 
 def _places(version: ProblemVersion, flaws: Iterable[Flaw]) -> list[Place]:
+    found = list(flaws)
+    if not found:
+        return []  # reading the text again, for its places, takes longer than the rest
     source = read_source(Path(version.path), version.yaml)
-    return [source.place(flaw.location, flaw.message) for flaw in flaws]
+    return [source.place(flaw.location, flaw.message) for flaw in found]
 
 
 def as_object(checked: list[Checked]) -> dict[str, object]:
