@@ -116,8 +116,8 @@ def test_the_schema_knows_every_key_of_the_problems(path):
     schema = problem_schema()
     problem = YAML(typ="safe").load(path)
     assert list(unknown_keys(schema, schema, problem, path.stem)) == []
-    problem["checks"][0]["hiden"] = True
-    assert list(unknown_keys(schema, schema, problem, "p")) == ["p.checks[0].hiden"]
+    problem["misconceptions"][0]["hiden"] = True
+    assert list(unknown_keys(schema, schema, problem, "p")) == ["p.misconceptions[0].hiden"]
 
 
 def test_the_schema_is_json_and_says_what_each_key_means():
