@@ -111,9 +111,13 @@ def unknown_keys(
                 yield from unknown_keys(schema, {"anyOf": allowed}, member, f"{at}.{key}")
 
 
+@pytest.fixture(scope="module")
+def schema():
+    return problem_schema()
+
+
 @pytest.mark.parametrize("path", EVERY_FILE, ids=lambda path: path.stem)
-def test_the_schema_knows_every_key_of_the_problems(path):
-    schema = problem_schema()
+def test_the_schema_knows_every_key_of_the_problems(path, schema):
     problem = YAML(typ="safe").load(path)
     assert list(unknown_keys(schema, schema, problem, path.stem)) == []
     problem["misconceptions"][0]["hiden"] = True
