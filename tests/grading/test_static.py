@@ -1,8 +1,11 @@
 """What must not stand in the code, and results that must not depend on chance."""
 
+import json
+
 import pytest
 
 from app.grading.checks.static_rules import IMPORT, NAME, UNREADABLE, forbidden
+from app.sandbox.notebook import read_cells
 
 PROBLEM = """
     id: by_hand
@@ -91,34 +94,65 @@ def test_parsing_a_student_s_text_runs_nothing_of_it(found):
 @pytest.mark.parametrize(
     ("source", "names", "imports", "rows"),
     [
-        ("import torch\ntorch.softmax(x)", ["torch.softmax"], [], [[0, 2, NAME, 0]]),
-        ("import torch as t\nt.softmax(x)", ["torch.softmax"], [], [[0, 2, NAME, 0]]),
-        ("from torch import softmax as s\ns(x)", ["torch.softmax"], [], [[0, 2, NAME, 0]]),
+        ("import torch\ntorch.softmax(x)", ["torch.softmax"], [], [[0, 0, 2, NAME, 0]]),
+        ("import torch as t\nt.softmax(x)", ["torch.softmax"], [], [[0, 0, 2, NAME, 0]]),
+        ("from torch import softmax as s\ns(x)", ["torch.softmax"], [], [[0, 0, 2, NAME, 0]]),
         ("import torch.nn.functional as f\nf.softmax(x)", ["torch.softmax"], [], []),
-        ("import torch.nn.functional as f\nf.softmax(x)", ["softmax"], [], [[0, 2, NAME, 0]]),
-        ("x.softmax(-1)", ["softmax"], [], [[0, 1, NAME, 0]]),
+        ("import torch.nn.functional as f\nf.softmax(x)", ["softmax"], [], [[0, 0, 2, NAME, 0]]),
+        ("x.softmax(-1)", ["softmax"], [], [[0, 0, 1, NAME, 0]]),
         ("def softmax(x): return x\nsoftmax(1)", ["softmax"], [], []),
         ("softmax = 1", ["torch.softmax"], [], []),
         ("'torch.softmax'  # torch.softmax", ["torch.softmax"], [], []),
-        ("\n\neval('1')", ["exec", "eval"], [], [[0, 3, NAME, 1]]),
-        ("import scipy", [], ["scipy"], [[0, 1, IMPORT, 0]]),
-        ("from scipy.special import softmax", [], ["scipy"], [[0, 1, IMPORT, 0]]),
-        ("def f():\n    import numpy.linalg", [], ["numpy.linalg"], [[0, 2, IMPORT, 0]]),
-        ("from numpy import linalg", [], ["numpy.linalg"], [[0, 1, IMPORT, 0]]),
+        ("\n\neval('1')", ["exec", "eval"], [], [[0, 0, 3, NAME, 1]]),
+        ("import scipy", [], ["scipy"], [[0, 0, 1, IMPORT, 0]]),
+        ("from scipy.special import softmax", [], ["scipy"], [[0, 0, 1, IMPORT, 0]]),
+        ("def f():\n    import numpy.linalg", [], ["numpy.linalg"], [[0, 0, 2, IMPORT, 0]]),
+        ("from numpy import linalg", [], ["numpy.linalg"], [[0, 0, 1, IMPORT, 0]]),
         ("import numpy", [], ["numpy.linalg", "scipy"], []),
         ("import scipyx", [], ["scipy"], []),
-        ("def f(:", [], ["scipy"], [[0, 1, UNREADABLE, 0]]),
-        ("x = '\0'", [], ["scipy"], [[0, 1, UNREADABLE, 0]]),
+        ("def f(:", [], ["scipy"], [[0, 0, 1, UNREADABLE, 0]]),
+        ("x = '\0'", [], ["scipy"], [[0, 0, 1, UNREADABLE, 0]]),
     ],
 )
 def test_names_and_imports_are_found_as_python_binds_them(source, names, imports, rows):
-    assert forbidden([source.encode()], names, imports) == rows
+    assert forbidden([(source.encode(), None)], names, imports) == rows
 
 
 def test_findings_tell_the_file_and_come_in_the_order_of_lines():
-    sources = [b"x = 1", b"eval('2')\nimport scipy\neval('3')"]
+    sources = [(b"x = 1", None), (b"eval('2')\nimport scipy\neval('3')", None)]
     assert forbidden(sources, ["eval"], ["scipy"]) == [
-        [1, 1, NAME, 0],
-        [1, 2, IMPORT, 0],
-        [1, 3, NAME, 0],
+        [1, 0, 1, NAME, 0],
+        [1, 0, 2, IMPORT, 0],
+        [1, 0, 3, NAME, 0],
     ]
+
+
+def notebook(*cells: str) -> bytes:
+    made = [{"cell_type": "code", "metadata": {}, "source": cell} for cell in cells]
+    return json.dumps({"nbformat": 4, "cells": made}).encode()
+
+
+@pytest.mark.parametrize(
+    ("cells", "rows"),
+    [
+        (["x = 1", "import scipy"], [[0, 2, 1, IMPORT, 0]]),
+        (["import torch as t", "# text", "\nt.softmax(x)"], [[0, 3, 2, NAME, 0]]),
+        (["%matplotlib inline\nimport scipy"], [[0, 1, 2, IMPORT, 0]]),
+        (["torch.softmax(x)", "import scipy"], [[0, 1, 1, NAME, 0], [0, 2, 1, IMPORT, 0]]),
+        (["import scipy +", "%%bash\nimport scipy", "'import scipy'"], []),
+        (["x" + ".a" * 9999 + "\nimport scipy"], [[0, 0, 1, UNREADABLE, 0]]),
+    ],
+)
+def test_a_notebook_is_looked_at_as_the_module_that_its_cells_make(cells, rows):
+    sources = [(notebook(*cells), read_cells)]
+    assert forbidden(sources, ["torch.softmax"], ["scipy"]) == rows
+
+
+def test_a_forbidden_import_in_a_cell_is_told_with_the_cell(found):
+    cells = notebook("%who\nimport fractions", "def f(x):\n    return x / x.sum()")
+    results = found(cells, name="hw.ipynb")
+    facts = {"name": "fractions", "file": "hw.ipynb", "cell": 1, "line": 2}
+    assert (results["own"].outcome, dict(results["own"].finding.facts)) == ("forbidden", facts)
+    assert results["values"].outcome == "passed"
+    fine = notebook("import fractions +", "def f(x):\n    return x / x.sum()")
+    assert found(fine, name="hw.ipynb")["own"].outcome == "passed"

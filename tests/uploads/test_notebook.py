@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from app.catalogue.problem_file import read_problem
 from app.errors import SubmissionTooLarge, UnreadableSubmission
+from app.sandbox.notebook import read_cells
 from app.uploads.notebook import Cell, code_cells
 from app.uploads.read import read_files
 
@@ -136,3 +137,6 @@ def test_any_bytes_are_a_submission_or_are_refused(code, data):
 def taken_or_refused(code, data: bytes) -> None:
     with suppress(UnreadableSubmission):  # nothing else may be raised
         assert read_files(code, {"hw.ipynb": data}).files == {"hw.ipynb": data}
+        shown = [cell.number for cell in code_cells("hw.ipynb", data)]
+        ran, passed_over = read_cells(data)  # as the sandbox reads what was taken
+        assert passed_over or [cell.number for cell in ran] == shown

@@ -4,46 +4,70 @@ Standard library only; the texts are read, never run.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 NAME, IMPORT, UNREADABLE = range(3)
 """What a finding is about."""
 
 
-def forbidden(
-    sources: Sequence[bytes], names: Sequence[str], imports: Sequence[str]
-) -> list[list[int]]:
-    """Rows (file, line, kind, position of the rule in ``names`` or ``imports``), first line first.
+ReadCells = Callable[[bytes], tuple[Sequence[Any], bool]]
+"""``sandbox.notebook.read_cells``: the cells of a notebook."""
 
-    ``names`` are dotted paths such as ``torch.softmax``, seen through ``import torch as t``, or
-    single words: a method, an imported function or a builtin of that name. ``imports`` are modules.
+
+def forbidden(
+    sources: Sequence[tuple[bytes, ReadCells | None]], names: Sequence[str], imports: Sequence[str]
+) -> list[list[int]]:
+    """Rows (file, cell, line, kind, position of the rule in ``names`` or ``imports``), first line
+    first; the cell is 0 in a file that is no notebook.
+
+    A source is a file's text and what reads its cells, if it is a notebook. ``names`` are dotted
+    paths such as ``torch.softmax``, seen through ``import torch as t``, or single words: a method,
+    an imported function or a builtin of that name. ``imports`` are modules.
     """
     found: list[list[int]] = []
-    for number, source in enumerate(sources):
+    for number, (source, read_cells) in enumerate(sources):
         try:
-            tree = ast.parse(bytes(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            found.append([number, getattr(error, "lineno", None) or 1, UNREADABLE, 0])
+            trees = _cells(source, read_cells) if read_cells else {0: ast.parse(bytes(source))}
+        except _UNREADABLE as error:
+            found.append([number, 0, getattr(error, "lineno", None) or 1, UNREADABLE, 0])
             continue
-        rows = {(number, line, kind, rule) for line, kind, rule in _broken(tree, names, imports)}
+        rows = {(number, *row) for row in _broken(trees, names, imports)}
         found.extend(list(row) for row in sorted(rows))
     return found
 
 
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def _cells(source: bytes, read_cells: ReadCells) -> dict[int, ast.Module]:
+    """The cells by number, without those that are not Python: they do not run either. Of one that
+    is too much for this process nobody knows."""
+    trees = {}
+    for cell in read_cells(bytes(source))[0]:
+        with contextlib.suppress(SyntaxError, ValueError):
+            trees[cell.number] = ast.parse(cell.python)
+    return trees
+
+
 def _broken(
-    tree: ast.AST, names: Sequence[str], imports: Sequence[str]
-) -> Iterator[tuple[int, int, int]]:
-    aliases = {alias: path for _, alias, path in _imported(tree)}
-    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    for line, _, path in _imported(tree):
+    trees: dict[int, ast.Module], names: Sequence[str], imports: Sequence[str]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Rows (cell, line, kind, rule) of one module, whose parts see each other's names."""
+    imported = [(cell, *each) for cell, tree in trees.items() for each in _imported(tree)]
+    nodes = [(cell, node) for cell, tree in trees.items() for node in ast.walk(tree)]
+    aliases = {alias: path for _, _, alias, path in imported}
+    own = {node.name for _, node in nodes if isinstance(node, ast.FunctionDef)}
+    for cell, line, _, path in imported:
         for rule, module in enumerate(imports):
             if path == module or path.startswith(f"{module}."):
-                yield line, IMPORT, rule
-    for node in ast.walk(tree):
+                yield cell, line, IMPORT, rule
+    for cell, node in nodes:
         path = _path(node, aliases)
         for rule, name in enumerate(names):
             if path and _is(path, name, own):
-                yield getattr(node, "lineno", 1), NAME, rule
+                yield cell, getattr(node, "lineno", 1), NAME, rule
 
 
 def _is(path: str, name: str, own: set[str]) -> bool:
