@@ -1,6 +1,7 @@
 """What a problem of kind code must say of its entries without contradicting itself."""
 
 from collections.abc import Iterator
+from keyword import iskeyword
 
 from app.catalogue.case_rules import case_findings, entry_findings
 from app.catalogue.known import At, Found, unknown_names
@@ -21,6 +22,8 @@ def code_findings(problem: CodeProblem) -> Iterator[Found]:
     if bool(problem.entry) == bool(problem.entries):
         yield (), "expected `entry` with `parameters` and `returns`, or `entries`, not both"
         return
+    if problem.entries and problem.call_by == "name":
+        yield ("call_by",), "`call_by` belongs to each of `entries`"
     yield from python_findings(("starter",), problem.starter)
     yield from python_findings(("given",), problem.given)
     if not is_reference(problem.solution):
@@ -44,9 +47,19 @@ def _entry(problem: CodeProblem, name: str, entry: Entry) -> Iterator[Found]:
     if entry.uses and name not in defined_names(problem.given):
         yield at, f"`{name}` uses the student's functions, but `given` does not define it"
     yield from unknown_names(where, entry.uses, written_entries(problem), "entry")
+    if entry.call_by == "name":
+        yield from _call_by_name(at, entry)
     if entry.solution and not is_reference(entry.solution):
         yield from python_findings((*at, "solution"), entry.solution)
     yield from entry_findings(at, entry)
+
+
+def _call_by_name(at: At, entry: Entry) -> Iterator[Found]:
+    if entry.uses:
+        yield (*at, "call_by"), "a procedure is called by position; leave `call_by` out"
+    for name in entry.parameters:
+        if not name.isidentifier() or iskeyword(name):
+            yield (*at, "parameters", name), f"`{name}` cannot name a parameter in Python"
 
 
 def _solved(problem: CodeProblem) -> Iterator[Found]:

@@ -16,6 +16,8 @@ STRICT: dict[str, object] = {"extra": "forbid", "use_attribute_docstrings": True
 
 Dtype = Literal["float64", "float32", "int64", "bool"]
 
+CallBy = Literal["position", "name"]
+
 NumberGenerator = Literal[
     "quarters", "normals", "integers", "zeros", "ones", "counting", "hard_bias", "mixed_bias"
 ]
@@ -74,6 +76,9 @@ class Entry:
     """In positional order."""
     returns: Mapping[str, Parameter]
     """Several: a tuple in this order or a dict by these names. One: the bare value."""
+    call_by: CallBy = "position"
+    """``name``: the student may order the parameters at will. A function that has them all by the
+    names stated here is called by name, any other by position."""
     solution: str | None = None
     """As in the problem, for this entry alone."""
     uses: tuple[str, ...] = ()
@@ -238,6 +243,8 @@ class CodeProblem(ProblemBase):
     """Of ``entry``, in positional order."""
     returns: Mapping[str, Parameter] = field(default_factory=dict)
     """Of ``entry``. Several: a tuple in this order or a dict by these names. One: the value."""
+    call_by: CallBy = "position"
+    """Of ``entry``. ``name``: the student may order the parameters at will."""
     entries: Mapping[str, Entry] = field(default_factory=dict)
     """Several functions by name."""
     given: str = ""
@@ -315,7 +322,8 @@ def entries_of(problem: CodeProblem) -> Mapping[str, Entry]:
     """All that can be called, by name, in the order of the file."""
     if problem.entries:
         return problem.entries
-    return {problem.entry: Entry(parameters=problem.parameters, returns=problem.returns)}
+    only = Entry(parameters=problem.parameters, returns=problem.returns, call_by=problem.call_by)
+    return {problem.entry: only}
 
 
 def called_by(problem: CodeProblem, case: CaseSet) -> str:

@@ -20,13 +20,15 @@ def call(
 ) -> Call:
     """One call of the case's entry, with its own arguments or others.
 
-    They stand in positional order: parameters may be named as one likes. ``file`` is where the
-    student's functions come from; None means as the case says. A procedure gets them first.
+    They stand in positional order: parameters may be named as one likes, and ordered too where the
+    entry says so. ``file`` is where the student's functions come from; None means as the case says.
+    A procedure gets them first.
     """
     file = file or case.file
     values = tuple((case.arguments if arguments is None else arguments).values())
     if not case.entry.uses:
-        return Call(case.call, values, file=file, fork=fork, echo=echo)
+        names = tuple(case.arguments) if case.entry.call_by == "name" else ()
+        return Call(case.call, values, file=file, fork=fork, echo=echo, names=names)
     used = tuple(Function(name, file) for name in case.entry.uses)
     return Call(case.call, (*used, *values), file=GIVEN, fork=fork, echo=echo)
 

@@ -10,11 +10,11 @@ the host allows; the rest is its inside. It falls into two sides that share thre
     layout     what the jail shows   wire              confine    a job's last steps
     seccomp    which calls it makes                    limits  landlock  syscalls  hugepages
     cgroup     memory and threads                      runner     loads files, makes calls
-    session    one job's way         job (values,      results    arrays out of returned objects
-    fork       one child's end       trusted side)     failures   exceptions in words
-    slot       a place to run a job,                   notebook   cells as Python text, and
-               children on standby                                notebook_module runs them
-    line       its control socket
+    session    one job's way         job (values,      calling    arguments by position or name
+    fork       one child's end       trusted side)     results    arrays out of returned objects
+    slot       a place to run a job,                   failures   exceptions in words
+               children on standby                     notebook   cells as Python text, and
+    line       its control socket                                 notebook_module runs them
     channel    a job's socket
     probe      the host's level
 

@@ -30,9 +30,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a function that the job's files define; arguments are passed by position.
+    """One call of a function that the job's files define.
 
-    An argument is None, a number, a text, an array, a ``Function``, or a container of such.
+    An argument is None, a number, a text, an array, a ``Function``, or a container of such. They
+    are passed by position; with ``names``, one for each, by name to a function that has parameters
+    of these names.
 
     ``file`` names the file whose ``entry`` is called; None takes the first file, in the job's
     order, that defines it. Calls with different ``fork`` names never share a process. With
@@ -44,6 +46,7 @@ class Call:
     file: str | None = None
     fork: str = ""
     echo: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ OWN = "own"  # our files that run inside, as package ``jailed``
 
 _IMPORTABLE = ("numpy", "torch", "msgspec")  # and what they require
 _OWN_FILES = """
-    config confine control failures hugepages landlock limits modules notebook notebook_module
-    results runner syscalls wire zygote
+    calling config confine control failures hugepages landlock limits modules notebook
+    notebook_module results runner syscalls wire zygote
 """
 _DEVICES = ("dev/null", "dev/zero", "dev/random", "dev/urandom")
 _LIBRARY_LINKS = ("lib", "lib64")

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from . import wire
+from .calling import called
 from .failures import of_call, of_loading
 from .modules import Modules
 from .notebook_module import run_notebook, shortened
@@ -264,7 +265,7 @@ def _make(
     except wire.NotDefined as missing:
         return Reply(call.number, FailureHeader("not_defined", detail=str(missing)[:200])), []
     try:
-        values = flatten(function(*arguments), output_limit)
+        values = flatten(called(function, arguments, call.names), output_limit)
         after = flatten_arguments(arguments, output_limit) if call.echo else []
     except NotTaken as error:
         return Reply(call.number, FailureHeader("wrong_type", detail=str(error)[:200])), []

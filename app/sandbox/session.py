@@ -125,7 +125,8 @@ class Session:
         arrays: list[wire.Array] = []
         arguments = [wire.encode_tree(argument, arrays) for argument in call.arguments]
         headers = [wire.describe(array) for array in arrays]
-        header = CallHeader(index, call.entry, call.file, arguments, call.echo, headers)
+        names = list(call.names)
+        header = CallHeader(index, call.entry, call.file, arguments, call.echo, names, headers)
         started = time.monotonic()
         deadline = self._deadline(self._job.limits.case_s)
         failure, reply, results = self._exchange(fork, header, arrays, deadline)

@@ -120,13 +120,15 @@ class Load(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class CallHeader(Struct, forbid_unknown_fields=True, frozen=True):
-    """To the child: one call. ``arguments`` is a tree of ``encode_tree``."""
+    """To the child: one call. ``arguments`` are trees of ``encode_tree``; ``names``, where there
+    are any, what each may be called by."""
 
     number: int
     entry: str
     file: str | None
     arguments: Any
     echo: bool
+    names: list[str] = []
     arrays: list[ArrayHeader] = []
 
 
