@@ -72,6 +72,10 @@ PHRASES: dict[str, tuple[str, str]] = {
     "dictionary": ("a dictionary", "字典"),
     "dictionaries": ("a list of {count} dictionaries", "{count} 个字典组成的列表"),
     "function": ("a function", "函数"),
+    "call_by_name": (
+        "With exactly these parameter names their order is up to you.",
+        "只要参数名与此一致，顺序由你决定。",
+    ),
     "in_file": ("In the file {name}", "写在文件 {name} 中"),
     "optional": ("may be None", "可为 None"),
     "true_means_visible": ("True = may be seen", "True 表示可见"),
@@ -88,8 +92,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     ),
     "your_work": ("Your work", "提交答案"),
     "files_label_code": (
-        "Python files, or a .zip with folders and data",
-        "Python 文件，或包含文件夹和数据的 .zip",
+        "Python files or notebooks, or a .zip with folders and data",
+        "Python 文件或 notebook，或包含文件夹和数据的 .zip",
     ),
     "files_label_answer": ("A JSON file of answers", "答案 JSON 文件"),
     "send_files": ("Submit files", "提交文件"),
@@ -172,6 +176,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     "idea": ("An idea to look at again", "值得再想一想的地方"),
     "seen_in": ("Seen in", "见于"),
     "note": ("Note", "提示"),
+    "remarks": ("When the files were loaded", "加载文件时的说明"),
+    "cell_n": ("Cell {n}", "单元格 {n}"),
     "to_line": ("Go to the line", "跳到该行"),
     "map_student": ("Your {name}", "你的 {name}"),
     "map_student_staff": ("{name} of the student", "学生的 {name}"),
@@ -231,7 +237,10 @@ PHRASES: dict[str, tuple[str, str]] = {
     "for_the_author": ("Only in this preview", "仅在预览中显示"),
     "marking": ("What earns the points of the text", "文字部分的评分标准"),
     "other_forms": ("Right answers of another form", "其他形式的正确答案"),
-    "wrong_answers": ("Wrong answers, and what is said to them", "已知的错误答案与对应的反馈"),
+    "wrong_answers": (
+        "Wrong answers, each with what its author reads",
+        "已知的错误答案与对应的反馈",
+    ),
     "caught_by": ("caught by {check}", "由 {check} 检出"),
     # Problem files
     "file": ("File", "文件"),
