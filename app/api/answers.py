@@ -94,11 +94,13 @@ class ParameterDetails(BaseModel):
 
 
 class EntryDetails(BaseModel):
-    """One of the functions to write."""
+    """One of the functions to write. With ``call_by`` name one that has the names of all parameters
+    may have them in any order."""
 
     entry: str
     parameters: list[ParameterDetails]
     returns: list[ParameterDetails]
+    call_by: str = "position"
 
 
 class FieldDetails(BaseModel):

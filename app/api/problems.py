@@ -229,6 +229,7 @@ def _entry(name: str, entry: Entry) -> EntryDetails:
         entry=name,
         parameters=[_parameter(n, p) for n, p in entry.parameters.items()],
         returns=[_parameter(n, p) for n, p in entry.returns.items()],
+        call_by=entry.call_by,
     )
 
 

@@ -1,5 +1,7 @@
 """The page of a problem: what it tells, and what it does with what is sent."""
 
+import io
+import zipfile
 from pathlib import Path
 
 from app import problems, runs
@@ -27,7 +29,7 @@ points: 1
 statement: {en: Write both., zh: 写出两个函数。}
 entries:
   split: {parameters: {Y: {shape: [T, H]}, H: {dtype: int64, value: H}}, returns: {C: {shape: [H]}}}
-  merge: {parameters: {C: {shape: [H]}}, returns: {Y: {shape: [T]}}}
+  merge: {parameters: {C: {shape: [H]}}, returns: {Y: {shape: [T]}}, call_by: name}
   round_trip: {uses: [split, merge], parameters: {C: {shape: [H]}}, returns: {C: {shape: [H]}}}
 given: "def round_trip(split, merge, C): return C"
 starter: "def split(Y, H): ..."
@@ -83,6 +85,21 @@ def test_several_files_can_be_sent_at_once(browse, database):
     files = [("file", ("a.py", b"import b")), ("file", ("b.py", b"x = 1"))]
     response = browse("student").post(f"/problems/{MASKED}", files=files)
     assert list(sent_work(database, response).files) == ["a.py", "b.py"]
+
+
+def test_a_zip_is_unpacked_and_a_bad_one_told_beside_the_field(browse, database):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        made.writestr("hw/work.py", "x = 1")
+        made.writestr("hw/数据/<b>.txt", "1")
+    student, whole = browse("student"), buffer.getvalue()
+    response = student.post(f"/problems/{MASKED}", files={"file": ("hw.zip", whole)})
+    assert sent_work(database, response).files == {"work.py": b"x = 1", "数据/<b>.txt": b"1"}
+    assert "数据/&lt;b&gt;.txt" in response.text
+    response = student.post(f"/problems/{MASKED}", files={"file": ("hw.zip", whole[:-9])})
+    assert response.status_code == 422
+    assert "hw.zip is broken, or no zip archive" in response.text
+    assert 'id="error-files"' in response.text
 
 
 def test_two_files_of_one_name_are_refused(browse):
@@ -196,6 +213,7 @@ def test_every_function_to_write_is_shown_and_no_procedure_of_the_problem(
     assert "split(Y, H) → C" in page
     assert "merge(C) → Y" in page
     assert "round_trip" not in page
+    assert page.count("their order is up to you") == 1
 
 
 def test_a_dictionary_among_the_parameters_is_shown_with_its_members(browse, database, shipped):
