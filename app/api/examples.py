@@ -81,7 +81,12 @@ UPLOAD_BODIES: dict[str, Any] = {
                 "type": "object",
                 "required": ["file"],
                 "properties": {
-                    "file": {"type": "array", "items": {"type": "string", "format": "binary"}}
+                    "file": {
+                        "type": "array",
+                        "items": {"type": "string", "format": "binary"},
+                        "description": "Code: .py files, notebooks, or a .zip with folders and "
+                        "data files. Answers: one .json file. A text: one .txt, .md or .json file.",
+                    }
                 },
             }
         },
