@@ -18,10 +18,12 @@ from app.catalogue import schema
 from app.catalogue.folder import problem_files
 from app.catalogue.known import unknown
 from app.catalogue.problem_file import PROBLEMS, read_problem
-from app.catalogue.rules import ID
 from app.cli.schema import schema_text
 from app.errors import AttestError, InvalidRequest
 from app.settings import Settings
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+"""Ids that can be uploaded too, and tell files apart on every file system."""
 
 SECTION = re.compile(r"\d{1,3}(\.\d{1,3}){0,3}")
 PLACEHOLDER = re.compile(r"__([a-z_]+)__")
@@ -77,8 +79,8 @@ def _assignment(name: str) -> Question:
 
 
 def _identifier(what: str, text: str) -> str:
-    if not ID.fullmatch(text):
-        wanted = "up to 48 letters, digits, '-' and '_', or ASSIGNMENT/ID.yaml"
+    if not NAME.fullmatch(text):
+        wanted = "up to 48 of a to z, 0 to 9 and '-', or ASSIGNMENT/ID.yaml as the path"
         raise InvalidRequest(f"{what} is {text[:60]!r}; expected {wanted}")
     return text
 

@@ -101,9 +101,10 @@ def test_away_from_a_folder_of_problems_the_schema_lies_beside_the_file(tmp_path
         (("problems/m/new.yaml", "--entry", "null"), "entry is 'null'; expected the name"),
         (("problems/m/new.yaml", "--title-en", "a\nb"), "expected one line of text"),
         (("problems/m/new.yaml", "--assignment", "m"), "expected an id beside --assignment"),
-        (("problems/m/a b.yaml",), "id is 'a b'; expected up to 48 letters"),
-        (("../a",), "id is '../a'; expected up to 48 letters"),
-        (("a", "--assignment", "../m"), "assignment is '../m'; expected up to 48 letters"),
+        (("problems/m/a b.yaml",), "id is 'a b'; expected up to 48 of a to z"),
+        (("Mine_2", "--assignment", "m"), "id is 'Mine_2'; expected up to 48 of a to z"),
+        (("../a",), "id is '../a'; expected up to 48 of a to z"),
+        (("a", "--assignment", "../m"), "assignment is '../m'; expected up to 48 of a to z"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(arguments, words, course, attest: Attest):
