@@ -18,37 +18,11 @@ MISCONCEPTIONS = [
     for known in problem.misconceptions
     if known.text is None
 ]
-SAMPLES = 3
 ACCEPTED = [
     pytest.param(path, variant.id, id=f"{problem.id}-{variant.id}")
     for path, problem in PROBLEMS.items()
     for variant in problem.accepted
 ]
-
-COUNTS = {
-    "cb-query-axis-text": 5,
-    "cb-shapes": 8,
-    "s31-softmax": 8,
-    "s31-asymmetry": 4,
-    "s32-dot-variance": 6,
-    "s33-bias-order": 5,
-    "s33-masked-attention": 13,
-    "s34-a1-masked": 8,
-    "s34-write-leak-test": 8,
-    "s34-leak-experiment": 8,
-    "s35-mha": 13,
-    "s35-split-merge": 7,
-    "s36-decoder-only": 12,
-    "s37-kv-cache": 8,
-    "s38-projection-backward": 6,
-    "sdpa": 2,
-}
-
-
-def test_no_misconception_gets_lost():
-    counts = {problem.id: len(problem.misconceptions) for problem in PROBLEMS.values()}
-    assert {name: counts[name] for name in COUNTS} == COUNTS
-    assert len(MISCONCEPTIONS) + SAMPLES == sum(counts.values())
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
