@@ -100,19 +100,13 @@ class Sheet:
         for name, part in named_parts(check, self.problem.fields):
             question = Question("", name, check.atol, check.rtol, part=part)
             size = _entries(self.problem.fields[name], self.expected[name], question)
-            yield size, self._verdict(name, question)
-
-    def _verdict(self, name: str, question: Question) -> Verdict | None:
-        if name not in self.given:
-            return Verdict(Outcome.NOT_DEFINED, Finding(key="no_answer", facts={"name": name}))
-        field = self.problem.fields[name]
-        return _compare(field, self.given[name], self.expected[name], question, self.seed)
+            yield size, self._differs(name, self.expected[name], question)
 
     def _without_property(self, check: PropertyCheck) -> Verdict | None:
         names = self._names(check)
         for name in names:
             question = Question("", name, math.inf)
-            verdict = self._verdict(name, question)
+            verdict = self._differs(name, self.expected[name], question)
             if (
                 verdict and verdict.outcome != Outcome.WRONG
             ):  # missing, of another shape, not finite
@@ -135,11 +129,24 @@ class Sheet:
         return tuple(name for name, _ in named_parts(check, self.problem.fields))
 
     def _has_form(self, form: Accepted, check: Check) -> bool:
+        """Whether all that ``check`` asks about is as in ``form``; what that leaves out, as in the
+        solution."""
         if isinstance(check, PropertyCheck):
             return False  # a form is another way to write the solution, which is one of many here
-        names = self._names(check)
-        stated = {k: v for k, v in (form.answers or {}).items() if k in names}
-        return bool(stated) and self._equals(stated, check.atol)
+        stated = parse_answers(self.problem.fields, form.answers or {})
+        parts = list(named_parts(check, self.problem.fields))
+        right = {**self.expected, **stated}
+        return any(name in stated for name, _ in parts) and all(
+            self._differs(name, right[name], Question("", name, check.atol, check.rtol, part=part))
+            is None
+            for name, part in parts
+        )
+
+    def _differs(self, name: str, right: Value, question: Question) -> Verdict | None:
+        if name not in self.given:
+            return Verdict(Outcome.NOT_DEFINED, Finding(key="no_answer", facts={"name": name}))
+        field = self.problem.fields[name]
+        return _compare(field, self.given[name], right, question, self.seed)
 
     def _cause(self, check: Check) -> str | None:
         """The one known wrong answer that the sheet equals in all the fields it states.
@@ -167,15 +174,7 @@ class Sheet:
     def _equals(self, stated: Mapping[str, object], atol: float) -> bool:
         values = parse_answers(self.problem.fields, stated)
         return all(
-            name in self.given
-            and _compare(
-                self.problem.fields[name],
-                self.given[name],
-                value,
-                Question("", name, atol),
-                self.seed,
-            )
-            is None
+            self._differs(name, value, Question("", name, atol)) is None
             for name, value in values.items()
         )
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.catalogue.problem_file import read_problem
 from app.domain.submission import Submission
 from app.domain.words import sentence
 from app.grading.grade import grade_without_code
@@ -158,3 +159,44 @@ def test_the_first_wrong_axis_is_named_and_what_it_should_be_is_not(change, chec
     assert told in sentence(found, "en")
     assert "expected" not in sentence(found, "en")
     assert "expected" in sentence(found, "en", show_expected=True)
+
+
+IN_ANOTHER_FORM = """\
+id: two-fields
+kind: answer
+title: {en: Two fields, zh: 两个字段}
+section: "3.5"
+source: written for this test
+points: 3
+statement: {en: Fill in., zh: 填空。}
+fields: {rows: {type: matrix, shape: [2]}, scale: {type: number}}
+solution: {rows: [2, 3], scale: 5}
+checks:
+  - {id: both, kind: values, of: [rows, scale], points: 2}
+  - {id: first, kind: values, of: ["rows[0]"], points: 1}
+accepted:
+  - {id: doubled, answers: {rows: [4, 6]}}
+misconceptions:
+  - id: no_scale
+    caught_by: both
+    feedback: {en: Scale., zh: 要缩放。}
+    answers: {scale: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("answers", "earned"),
+    [
+        ({"rows": [4, 6], "scale": 5}, {"both": 2, "first": 1}),
+        ({"rows": [4, 6], "scale": 7}, {"both": 0, "first": 1}),
+        ({"rows": [4, 6]}, {"both": 0, "first": 1}),
+        ({"rows": [4, 9], "scale": 5}, {"both": 0, "first": 1}),
+        ({"rows": [9, 6], "scale": 5}, {"both": 0, "first": 0}),
+    ],
+)
+def test_an_accepted_form_counts_where_all_else_that_the_check_asks_is_right(
+    answers, earned, tmp_path
+):
+    path = tmp_path / "two-fields.yaml"
+    path.write_text(IN_ANOTHER_FORM, encoding="utf-8")
+    assert points(read_problem(path).problem, answers) == earned
