@@ -13,20 +13,31 @@ from pygments.lexers.data import JsonLexer
 from pygments.lexers.python import PythonLexer
 from pygments.lexers.special import TextLexer
 
+from app.errors import AttestError
+from app.uploads import notebook
 from app.web.hostile import mark_strange
 
 SHOWN_CHARACTERS, SHOWN_OF_DATA = 200_000, 20_000
-CODE_SUFFIXES = (".py", ".ipynb")
+CODE_SUFFIXES = (".py", notebook.SUFFIX)
 LIGHT, DARK = "xcode", "github-dark"
 LEXERS: dict[str, type[Lexer]] = {".py": PythonLexer, ".json": JsonLexer}
 
 
 @dataclass(frozen=True)
+class CodeCell:
+    """One code cell of a notebook; ``number`` counts as the messages about it do."""
+
+    number: int
+    lines: Markup
+
+
+@dataclass(frozen=True)
 class CodeFile:
     """One file as a page shows it; ``position`` counts from 0. ``lines`` is "" where there is
-    nothing to show: an empty file, one that is ``binary``, or no room left.
+    nothing to show: an empty file, one that is ``binary``, or no room left; and in a notebook,
+    which has ``cells`` instead.
 
-    ``cut``: not all of it is shown.
+    ``cut``: not all of it is shown. ``characters``: how many are.
     """
 
     position: int
@@ -34,10 +45,16 @@ class CodeFile:
     lines: Markup
     cut: bool
     binary: bool = False
+    cells: tuple[CodeCell, ...] = ()
+    characters: int = 0
 
-    def anchor(self, line: int) -> str:
+    def anchor(self, line: int, cell: int | None = None) -> str:
         """The id of that line, which counts from 1, on the page."""
-        return f"file-{self.position}-{line}"
+        return f"{_anchors(self.position, cell)}-{line}"
+
+
+def _anchors(position: int, cell: int | None = None) -> str:
+    return f"file-{position}-cell-{cell}" if cell else f"file-{position}"
 
 
 def code_files(files: Mapping[str, bytes]) -> list[CodeFile]:
@@ -48,7 +65,7 @@ def code_files(files: Mapping[str, bytes]) -> list[CodeFile]:
     for position, (name, data) in enumerate(files.items()):
         if PurePath(name).suffix in CODE_SUFFIXES:
             shown.append(code_file(position, name, data, room))
-            room = max(0, room - len(data))
+            room -= shown[-1].characters
         else:
             shown.append(code_file(position, name, data, SHOWN_OF_DATA))
     return shown
@@ -58,12 +75,35 @@ def code_file(position: int, name: str, data: bytes, room: int = SHOWN_CHARACTER
     """The file's first ``room`` characters; bytes that are not UTF-8 appear as U+FFFD."""
     if b"\0" in data:
         return CodeFile(position, name, Markup(), cut=False, binary=True)
+    cells = _cells(name, data) if PurePath(name).suffix == notebook.SUFFIX else None
+    if cells is not None:
+        return _notebook(position, name, cells, room)
     text = data.decode("utf-8-sig", errors="replace")
     cut = len(text) > room
     if not text[:room]:
         return CodeFile(position, name, Markup(), cut)
-    lines = highlighted(text[:room], PurePath(name).suffix, f"file-{position}")
-    return CodeFile(position, name, lines, cut)
+    lines = highlighted(text[:room], PurePath(name).suffix, _anchors(position))
+    return CodeFile(position, name, lines, cut, characters=min(len(text), room))
+
+
+def _cells(name: str, data: bytes) -> list[notebook.Cell] | None:
+    """The code cells; None for what is no notebook, which is shown as text."""
+    try:
+        return notebook.code_cells(name, data)
+    except AttestError:
+        return None
+
+
+def _notebook(position: int, name: str, cells: list[notebook.Cell], room: int) -> CodeFile:
+    shown: list[CodeCell] = []
+    characters = 0
+    for cell in cells:
+        if text := cell.text[: room - characters]:
+            lines = highlighted(text, ".py", _anchors(position, cell.number))
+            shown.append(CodeCell(cell.number, lines))
+            characters += len(text)
+    cut = characters < sum(len(cell.text) for cell in cells)
+    return CodeFile(position, name, Markup(), cut, cells=tuple(shown), characters=characters)
 
 
 @lru_cache(maxsize=128)

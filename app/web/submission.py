@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from app import overrides, runs, submissions
 from app.db import Sessions, snapshot, transaction
 from app.domain.answers import read_number
-from app.domain.report import CheckReport, Report
+from app.domain.report import CheckReport, RemarkReport, Report
 from app.domain.run import CheckResult, Evidence
 from app.errors import AttestError, InvalidRequest, NotFound
 from app.http.access import Assistant, Database, Student
@@ -32,6 +32,14 @@ class Attempt:
     reason: str
     error: str
     status: int
+
+
+@dataclass(frozen=True)
+class RemarkRow:
+    """One remark, and the address of its line."""
+
+    report: RemarkReport
+    line: str | None
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,7 @@ def _shown(
         view=view,
         report=report,
         rows=_rows(view, report, files, by),
+        remarks=[RemarkRow(each, _address(vars(each), files)) for each in report.remarks],
         files=files,
         work=work,
         attempt=attempt,
@@ -138,7 +147,7 @@ def _rows(
         _row(
             check,
             known.get(check.id),
-            _line(check, results[check.id], files),
+            _address(_place(check, results[check.id]), files),
             view.overrides.get(check.id),
             by,
         )
@@ -169,9 +178,15 @@ def _maps(evidence: Evidence) -> dict[str, HeatMap]:
     return maps
 
 
-def _line(check: CheckReport, result: CheckResult, files: list[CodeFile]) -> str | None:
-    """The address of the line that the check's message names, if it is in a submitted file."""
-    facts = result.finding.facts if result.finding and check.message else {}
-    line = facts.get("line")
-    found = [file for file in files if file.name == facts.get("file")]
-    return f"#{found[0].anchor(line)}" if found and isinstance(line, int) else None
+def _place(check: CheckReport, result: CheckResult) -> Mapping[str, object]:
+    """The facts that the check's message is about, if it has one."""
+    return result.finding.facts if result.finding and check.message else {}
+
+
+def _address(place: Mapping[str, object], files: list[CodeFile]) -> str | None:
+    """The address of a line, if it is in a submitted file."""
+    line, cell = place.get("line"), place.get("cell")
+    found = [file for file in files if file.name == place.get("file")]
+    if not found or not isinstance(line, int):
+        return None
+    return f"#{found[0].anchor(line, cell if isinstance(cell, int) else None)}"

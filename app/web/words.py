@@ -177,6 +177,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "seen_in": ("Seen in", "见于"),
     "note": ("Note", "提示"),
     "remarks": ("When the files were loaded", "加载文件时的说明"),
+    "no_code": ("There is no code in this notebook.", "此 notebook 中没有代码。"),
     "cell_n": ("Cell {n}", "单元格 {n}"),
     "to_line": ("Go to the line", "跳到该行"),
     "map_student": ("Your {name}", "你的 {name}"),

@@ -1,5 +1,6 @@
 """Every page in Chromium: both languages, both themes, narrow and wide."""
 
+import json
 from importlib.resources import files
 
 import pytest
@@ -11,6 +12,13 @@ from tests.browser.conftest import Open, Service, Submit, Watch
 pytestmark = pytest.mark.browser
 
 WRONG = (files("app.demo") / "mask_after_softmax.py").read_text()
+CELLS = [
+    "%matplotlib inline\nimport heldout_plots",
+    f"%%time\n{WRONG}",
+    "x = (",
+    "!ls " + "x" * 300,
+]
+NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": source} for source in CELLS]})
 HOSTILE_NAME = "<img src=x onerror=alert(1)>.py"
 HOSTILE = """
 # </pre><script>alert('code')</script> \u202ereversed\u202c
@@ -34,6 +42,7 @@ PAGES = [
     ("student", "/problems/cb-shapes", set()),
     ("student", "/submissions", set()),
     ("student", "WRONG", set()),
+    ("student", "NOTEBOOK", set()),
     ("ta", "/submissions", set()),
     ("ta", "/problem-files", set()),
     ("ta", "WRONG", set()),
@@ -71,7 +80,10 @@ def test_a_page_is_accessible_and_fits_in_every_language_theme_and_width(
     watch.allowed = allowed
     broken = service.problems / "masks" / "broken.yaml"
     broken.write_text("id: broken\nkind: code\n")
-    path = submit(WRONG) if path == "WRONG" else path
+    if path == "WRONG":
+        path = submit(WRONG)
+    if path == "NOTEBOOK":
+        path = submit(NOTEBOOK, "hw.ipynb")
     for look in LOOKS:
         page = open_page(who, path, **look)
         page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true })")

@@ -1,7 +1,10 @@
 """Text that lies: markup, and characters that hide or turn what follows."""
 
+import json
+
 import pytest
 
+from app.domain.run import Remark
 from app.web.code import code_file, code_files, style_sheet
 from app.web.hostile import shown
 from tests.web.conftest import a_result
@@ -62,6 +65,46 @@ def test_nothing_that_a_student_writes_becomes_markup(browse, grade):
         assert "&lt;img src=x" in page
         assert "\u202e" not in page
         assert "\x1b" not in page
+
+
+def notebook(*cells: str) -> bytes:
+    made = [{"cell_type": "code", "source": cell, "outputs": ["x" * 500]} for cell in cells]
+    return json.dumps({"cells": [{"cell_type": "markdown"}, *made]}).encode()
+
+
+def test_a_notebook_is_shown_as_its_code_cells_without_what_they_gave():
+    file = code_file(2, "hw.ipynb", notebook("import numpy", " ", f"\n# {SCRIPT}\u202e\ud800"))
+    assert [cell.number for cell in file.cells] == [1, 2]
+    assert 'id="file-2-cell-2-2"' in file.cells[1].lines
+    assert SCRIPT not in file.cells[1].lines
+    assert "U+202E" in file.cells[1].lines
+    assert "U+D800" in file.cells[1].lines
+    assert "xxx" not in "".join(cell.lines for cell in file.cells)
+    assert (file.lines, file.cut, file.anchor(2, 2)) == ("", False, "file-2-cell-2-2")
+
+
+def test_of_a_long_notebook_the_beginning_is_shown_and_its_outputs_take_no_room():
+    cells = ["x = 1\n" * 20_000] * 3
+    files = code_files({"hw.ipynb": notebook(*cells), "a.py": b"x"})
+    assert [cell.number for cell in files[0].cells] == [1, 2]
+    assert [file.cut for file in files] == [True, True]
+    small = code_files({"hw.ipynb": notebook(*["x"] * 500), "a.py": b"x"})
+    assert [file.cut for file in small] == [False, False]
+
+
+def test_what_is_no_notebook_is_shown_as_text():
+    file = code_file(0, "hw.ipynb", f'{{"cells": "{SCRIPT}"}}'.encode())
+    assert file.cells == ()
+    assert "cells" in file.lines
+    assert SCRIPT not in file.lines
+
+
+def test_a_remark_cannot_be_markup(browse, grade):
+    remark = Remark(kind="left_out", file="hw.ipynb", cell=1, line=1, text=f"!{SCRIPT}\u202e")
+    submission_id = grade(a_result(remarks=(remark,)), hw_ipynb=notebook(f"!{SCRIPT}"))
+    page = browse("student").get(f"/submissions/{submission_id}").text
+    assert SCRIPT not in page
+    assert "U+202E" in page
 
 
 def test_all_files_together_are_no_longer_than_one_may_be():

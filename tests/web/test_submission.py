@@ -8,7 +8,7 @@ from sqlalchemy import select
 from app import audit, runs, submissions
 from app.db import snapshot, transaction
 from app.domain.outcome import Outcome
-from app.domain.run import CheckResult, Finding, RunResult
+from app.domain.run import CheckResult, Finding, Remark, RunResult
 from app.domain.submission import Submission as Work
 from app.models import Run
 from tests.web.conftest import MASKED, a_result
@@ -16,9 +16,9 @@ from tests.web.conftest import MASKED, a_result
 EXPECTED, HIDDEN_VALUE, SEED = "0.987", "0.424242", 987654321987
 
 
-def raised(file: str, line: int) -> CheckResult:
+def raised(file: str, line: int, **more: int) -> CheckResult:
     facts = {"case": "assignment1", "entry": "f", "error_type": "ValueError", "detail": "no"}
-    finding = Finding(key="raised", facts=facts | {"file": file, "line": line})
+    finding = Finding(key="raised", facts=facts | {"file": file, "line": line} | more)
     return CheckResult(id="fixed", outcome=Outcome.RAISED, points=0.0, finding=finding)
 
 
@@ -93,6 +93,34 @@ def test_files_in_folders_are_shown_by_their_paths_and_linked_to(browse, grade):
 def test_a_line_of_a_file_that_was_not_sent_is_no_link(file, browse, grade):
     result = a_result(checks=(raised(file, 2),))
     assert "Go to the line" not in browse("student").get(f"/submissions/{grade(result)}").text
+
+
+NOTEBOOK = b'{"cells": [{"cell_type": "code", "source": "%who\\nraise"}]}'
+
+
+def test_what_was_noticed_while_loading_stands_on_the_page_and_leads_to_its_line(browse, grade):
+    remarks = (
+        Remark(kind="left_out", file="hw.ipynb", cell=1, line=1, text="%who"),
+        Remark(kind="only_tagged", file="hw.ipynb"),
+        Remark(kind="left_out", file="", cell=1, line=1, text="forged"),
+    )
+    submission_id = grade(a_result(remarks=remarks), hw_ipynb=NOTEBOOK)
+    page = browse("student").get(f"/submissions/{submission_id}").text
+    assert "hw.ipynb, cell 1, line 1: %who is a command of Jupyter" in page
+    assert page.count('<a href="#file-0-cell-1-1">Go to the line</a>') == 1
+    assert 'id="file-0-cell-1-1"' in page
+    assert "hw.ipynb: only the cells tagged “grade” were run" in page
+    assert "cell_type" not in page
+    chinese = browse("student", accept_language="zh").get(f"/submissions/{submission_id}").text
+    assert "hw.ipynb 第 1 个单元格第 1 行：%who 是 Jupyter 命令" in chinese
+    assert "单元格 1" in chinese
+
+
+def test_the_message_of_an_exception_in_a_notebook_leads_to_the_line_of_its_cell(browse, grade):
+    result = a_result(checks=(raised("hw.ipynb", 2, cell=1),))
+    page = browse("student").get(f"/submissions/{grade(result, hw_ipynb=NOTEBOOK)}").text
+    assert "(hw.ipynb, cell 1, line 2)" in page
+    assert '<a href="#file-0-cell-1-2">Go to the line</a>' in page
 
 
 def test_a_file_comes_back_as_it_was_sent_and_never_as_a_page(browse, grade):
