@@ -179,6 +179,20 @@ def test_an_error_in_a_package_is_placed_in_its_file(sandbox):
     )
 
 
+def test_packages_and_data_are_there_at_each_level(walled):
+    files = {
+        "main.py": "from pkg.deep.layers import two\nnumber = int(open('a b/数.txt').read())\n"
+        "def f():\n    return two() * number\n",
+        "pkg/deep/layers.py": "from ..other import two\n",
+        "pkg/other.py": TWO,
+        "a b/数.txt": "21",
+    }
+    assert value(load(walled, files)) == 42
+    assert (
+        value(load(walled, {"main.py": "import os\ndef f():\n    return len(os.listdir())\n"})) <= 2
+    )
+
+
 def test_data_files_are_found_by_their_paths_from_the_top(sandbox):
     files = {
         "main.py": "import pathlib\ntext = open('data/table.txt').read()\n"
