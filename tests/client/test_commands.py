@@ -1,6 +1,7 @@
 """``attest login``, ``submit`` and ``status`` against a real service."""
 
 import json
+import shutil
 import stat
 from pathlib import Path
 
@@ -56,6 +57,22 @@ def test_full_marks_end_with_0_and_json_stands_alone(attest: Run, student: dict[
     assert (report["score"], report["max_score"]) == (10.0, 10.0)
     shown = attest("status", report["id"], "--json", **student)
     assert (shown.returncode, json.loads(shown.stdout)) == (0, report)
+
+
+def test_a_zip_and_files_in_folders_are_sent_as_they_are(
+    attest: Run, student: dict[str, str], home: Path
+) -> None:
+    (home / "hw/model").mkdir(parents=True)
+    (home / "hw/main.py").write_text("from model.layers import masked_attention\n")
+    (home / "hw/model/layers.py").write_text((DEMO / "right.py").read_text())
+    shutil.make_archive(str(home / "hw"), "zip", home, "hw")
+    for files in (["hw.zip"], ["hw/main.py", "hw/model/layers.py"]):
+        done = attest("submit", CODE, *files, **student)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (home / "hw.zip").write_bytes((home / "hw.zip").read_bytes()[:-5])
+    done = attest("submit", CODE, "hw.zip", **student)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "hw.zip is broken, or no zip archive" in done.stderr
 
 
 def test_answers_and_languages_are_those_of_the_server(
