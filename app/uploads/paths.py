@@ -18,6 +18,7 @@ def is_plain(path: str) -> bool:
     absolute path, drive letter, backslash, empty or dotted part, control or direction character."""
     if not _can_be_shown(path) or "\\" in path or _DRIVE.match(path):
         return False
+    path = unicodedata.normalize("NFC", path)  # as it is kept; it may be longer so
     parts = path.split("/")
     return (
         len(parts) <= DEPTH_LIMIT + 1
