@@ -194,7 +194,8 @@ def test_limits_are_reached_exactly():
     "name",
     ["../a.py", "/a.py", "a/../../b.py", "a//b.py", "./a.py", "a/./b.py", "C:/a.py", "c:a.py",
      "a\\b.py", "..\\a.py", "\\\\server\\a.py", "a\x07.py", "a\n.py", "\x1b[2J.py", "\u202eyp.a",
-     "n" * 201 + ".py", "\u0958" * 60 + ".py", "a/" * 9 + "b.py", "d" * 150 + "/" + "e" * 150 + "/" + "f" * 150 + ".py",
+     "n" * 201 + ".py", "\u0958" * 60 + ".py", "a/" * 9 + "b.py",
+     "d" * 150 + "/" + "e" * 150 + "/" + "f" * 150 + ".py",
      "../", "/", "a//", "__MACOSX/../../a.py", ".git/../a.py", "..", " /a.py", " "],
 )  # fmt: skip
 def test_a_path_that_leads_elsewhere_or_cannot_be_shown_is_refused(name):
