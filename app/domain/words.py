@@ -112,6 +112,32 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "it would not run here",
         '你的文件在加载时调用了 sys.exit(){at_line}；放在 if __name__ == "__main__" 之下则不会运行',
     ),
+    "not_text": (
+        "your file could not be loaded: it is not text in {detail}{at_line}; save it as UTF-8, and "
+        "state no other encoding in it",
+        "你的文件无法加载：它不是 {detail} 编码的文本{at_line}；请另存为 UTF-8，且不要在文件中"
+        "声明其他编码",
+    ),
+    "tabs": (
+        "your file could not be loaded: tabs and spaces are mixed in front of a line{at_line}; use "
+        "spaces alone",
+        "你的文件无法加载：行首混用了 tab 与空格{at_line}；请只用空格",
+    ),
+    "character": (
+        "your file could not be loaded: {character} ({code}) cannot stand in Python code{at_line}"
+        "{instead}",
+        "你的文件无法加载：Python 代码中不能出现 {character}（{code}）{at_line}{instead}",
+    ),
+    "invisible_character": (
+        "your file could not be loaded: an invisible character ({code}) stands in the code"
+        "{at_line}; delete it, or type that line anew",
+        "你的文件无法加载：代码中有一个不可见字符（{code}）{at_line}；请删除它，或重新输入这一行",
+    ),
+    "not_installed": (
+        "your file could not be loaded: {error}{at_line}; numpy and torch are installed here, and "
+        "files of your own must be sent along",
+        "你的文件无法加载：{error}{at_line}；此处安装了 numpy 与 torch，自己的其他文件要一并提交",
+    ),
     "empty": ("{file} is empty", "{file} 是空文件"),
     "wrong_type": (
         "{in_case}the function returned {detail}, expected arrays or numbers",
@@ -255,6 +281,11 @@ def _given(facts: Mapping[str, Json]) -> tuple[str, str]:
     return f", given {listed}", f"，输入形状：{listed}"
 
 
+def _instead(facts: Mapping[str, Json]) -> tuple[str, str]:
+    meant = facts.get("meant")
+    return (f"; type {meant} instead", f"；请用半角的 {meant} 代替") if meant else ("", "")
+
+
 def _error(facts: Mapping[str, Json]) -> tuple[str, str]:
     parts = [str(facts[name]) for name in ("error_type", "detail") if facts.get(name)]
     text = ": ".join(parts) or "the process ended"
@@ -269,6 +300,7 @@ PHRASES: dict[str, Callable[[Mapping[str, Json]], tuple[str, str]]] = {
     "how": _how,
     "error": _error,
     "given": _given,
+    "instead": _instead,
     "listed": lambda facts: (_listed(facts["names"]),) * 2,
     "got_count": lambda facts: (_length(facts["got"]),) * 2,
 }

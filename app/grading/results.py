@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.domain.axes import ELLIPSIS
 from app.domain.outcome import Outcome
 from app.domain.problem import Parameter
-from app.domain.run import Finding
+from app.domain.run import Finding, Json
 from app.grading.compare import Array
+from app.grading.unloadable import told
 from app.sandbox.job import Answer, Failure, Value
 
 
@@ -26,11 +28,13 @@ def bind(answer: Answer, returns: Mapping[str, Parameter]) -> Results:
 
     A tuple binds in order, a dict by name, a bare value to the first name. Nested lists can be
     one array or a tuple of arrays: they are a tuple if the count fits and there are several names.
+    A tuple of numbers is one vector, and one of rows a matrix, where a single such is asked for.
     """
     if answer.failure:
         return Results({}, failure=answer.failure)
     names = list(returns)
-    values = _spread(answer.values, len(names))
+    single = len(names) == 1 and _joined(answer.values, returns[names[0]])
+    values = single or _spread(answer.values, len(names))
     arrays = {}
     for value in values:
         name = _name(value, names)
@@ -45,6 +49,16 @@ def _spread(values: tuple[Value, ...], expected: int) -> tuple[Value, ...]:
     if not is_list or expected < 2 or first is None or len(first.array) != expected:
         return values
     return tuple(Value((n,), member, "list") for n, member in enumerate(first.array))
+
+
+def _joined(values: tuple[Value, ...], stated: Parameter) -> tuple[Value, ...]:
+    """One array of all members of a tuple, if the result has one axis more than each; else ()."""
+    axes = sum(axis != ELLIPSIS for axis in stated.shape)
+    shapes = {value.array.shape for value in values}
+    in_order = [value.path for value in values] == [(n,) for n in range(len(values))]
+    if not in_order or len(shapes) != 1 or values[0].array.ndim + 1 != axes:
+        return ()
+    return (Value((), np.stack([value.array for value in values]), "list"),)
 
 
 def _name(value: Value, names: list[str]) -> str | None:
@@ -80,9 +94,11 @@ FAILURE_KEYS = {
 
 def finding_of(failure: Failure, case: str, entry: str) -> Finding:
     """The facts of a call that gave no values."""
-    exits = failure.outcome == Outcome.LOAD_ERROR and failure.error_type == "SystemExit"
+    key, more = FAILURE_KEYS[failure.outcome], dict[str, Json]()
+    if failure.outcome == Outcome.LOAD_ERROR:
+        key, more = told(failure)
     return Finding(
-        key="exits" if exits else FAILURE_KEYS[failure.outcome],
+        key=key,
         facts={
             "case": case,
             "entry": entry,
@@ -94,5 +110,6 @@ def finding_of(failure: Failure, case: str, entry: str) -> Finding:
             "limit": failure.limit,
             "signal": failure.signal,
             "exit_code": failure.exit_code,
+            **more,
         },
     )

@@ -15,7 +15,7 @@ the host allows; the rest is its inside. It falls into two sides that share thre
     slot       a place to run a job,                   failures   exceptions in words
                children on standby                     notebook   cells as Python text, and
     line       its control socket                                 notebook_module runs them
-    channel    a job's socket
+    channel    a job's socket                          sources    whether a file is text
     probe      the host's level
 
 What stops what, from the outside in; each layer holds alone for most of what the others stop:

@@ -20,7 +20,7 @@ OWN = "own"  # our files that run inside, as package ``jailed``
 _IMPORTABLE = ("numpy", "torch", "msgspec")  # and what they require
 _OWN_FILES = """
     calling config confine control failures hugepages landlock limits modules notebook
-    notebook_module results runner syscalls wire zygote
+    notebook_module results runner sources syscalls wire zygote
 """
 _DEVICES = ("dev/null", "dev/zero", "dev/random", "dev/urandom")
 _LIBRARY_LINKS = ("lib", "lib64")

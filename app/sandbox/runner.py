@@ -24,6 +24,7 @@ from .failures import of_call, of_loading
 from .modules import Modules
 from .notebook_module import run_notebook, shortened
 from .results import NotTaken, TooLarge, flatten, flatten_arguments
+from .sources import check_text
 from .wire import CallHeader, FailureHeader, Load, RemarkHeader, Reply
 
 LOADING = -1
@@ -205,6 +206,8 @@ class Submission:
         try:
             for name in self._files:
                 self._write(name)
+                if name.endswith(".py"):
+                    check_text(f"{self.directory}/{name}", self._files[name])
             modules = Modules(self.directory, names)
             for name in names:
                 self._load(modules, name)

@@ -40,6 +40,12 @@ SUBMISSIONS = {
         "def f(:",
         "import sys; sys.exit()",
         "import os; os._exit(1)",
+        "import matplotlib",
+        "def f(x)：",
+        "def f(x) -> ☃:",
+        "def f(x):\u200b",
+        "if 1:\n        x = 1\n\ty = 2",
+        "x = 1\0",
         "",
     ],
 }
