@@ -1,6 +1,8 @@
 """How a notebook becomes a module, and what is told about what did not become part of it."""
 
 import json
+import sysconfig
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,6 +118,12 @@ def test_what_only_jupyter_understands_is_left_out_and_lines_keep_their_numbers(
 )
 def test_python_that_looks_like_a_command_stays(text):
     assert python(text) == text
+
+
+def test_no_file_of_the_standard_library_is_changed():
+    for file in Path(sysconfig.get_path("stdlib")).glob("*.py"):
+        text = file.read_text("utf-8")
+        assert python(text) == text, file
 
 
 def test_what_was_left_out_is_told_with_its_cell_and_line(load):
