@@ -90,7 +90,8 @@ def _places(version: ProblemVersion, flaws: Iterable[Flaw]) -> list[Place]:
     if not found:
         return []  # reading the text again, for its places, takes longer than the rest
     source = read_source(Path(version.path), version.yaml)
-    return [source.place(flaw.location, flaw.message) for flaw in found]
+    places = [source.place(flaw.location, flaw.message) for flaw in found]
+    return sorted(places, key=lambda place: (place.line, place.column))
 
 
 def as_object(checked: list[Checked]) -> dict[str, object]:
