@@ -1,5 +1,6 @@
 """Submitted files as highlighted text with numbered lines that can be linked to."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,12 @@ SHOWN_CHARACTERS, SHOWN_OF_DATA = 200_000, 20_000
 CODE_SUFFIXES = (".py", notebook.SUFFIX)
 LIGHT, DARK = "xcode", "github-dark"
 LEXERS: dict[str, type[Lexer]] = {".py": PythonLexer, ".json": JsonLexer}
+
+DECLARATION = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+"""PEP 263."""
+
+CODINGS = {"gbk", "gb2312", "gb18030", "big5", "latin-1", "iso-8859-1", "cp1252", "shift-jis"}
+"""Text encodings of editors. A student may name any codec, and some take hours."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +79,28 @@ def code_files(files: Mapping[str, bytes]) -> list[CodeFile]:
 
 
 def code_file(position: int, name: str, data: bytes, room: int = SHOWN_CHARACTERS) -> CodeFile:
-    """The file's first ``room`` characters; bytes that are not UTF-8 appear as U+FFFD."""
+    """The file's first ``room`` characters; bytes that are no text appear as U+FFFD."""
     if b"\0" in data:
         return CodeFile(position, name, Markup(), cut=False, binary=True)
     cells = _cells(name, data) if PurePath(name).suffix == notebook.SUFFIX else None
     if cells is not None:
         return _notebook(position, name, cells, room)
-    text = data.decode("utf-8-sig", errors="replace")
+    text = data.decode(_coding(data), errors="replace")
     cut = len(text) > room
     if not text[:room]:
         return CodeFile(position, name, Markup(), cut)
     lines = highlighted(text[:room], PurePath(name).suffix, _anchors(position))
     return CodeFile(position, name, lines, cut, characters=min(len(text), room))
+
+
+def _coding(data: bytes) -> str:
+    """The encoding that a Python file declares in its first two lines, if it is a common one."""
+    for line in data.split(b"\n", 2)[:2]:
+        declared = DECLARATION.match(line)
+        if declared:
+            name = declared[1].decode().lower().replace("_", "-")
+            return name if name in CODINGS else "utf-8-sig"
+    return "utf-8-sig"
 
 
 def _cells(name: str, data: bytes) -> list[notebook.Cell] | None:

@@ -130,3 +130,10 @@ def test_all_files_together_are_no_longer_than_one_may_be():
     ]
     assert "file-2-3000" in files[2].lines
     assert "file-2-4000" not in files[2].lines
+
+
+def test_code_is_shown_in_the_encoding_that_it_declares_if_that_is_a_common_one():
+    written = "# coding: gbk\n# 注意力\n".encode("gbk")
+    assert "注意力" in code_file(0, "a.py", written).lines
+    rotated = code_file(0, "a.py", b"# -*- coding: rot13 -*-\n# nggragvba\n").lines
+    assert "nggragvba" in rotated
