@@ -135,7 +135,7 @@ def test_a_problem_needs_an_id_that_can_be_a_file_name(ask: Ask) -> None:
 def test_a_file_for_another_id_is_refused(ask: Ask, shipped: dict[str, ProblemVersion]) -> None:
     yaml = shipped[SHEET].yaml
     answer = ask("ta").put("/api/v1/problems/other", content=yaml, headers=YAML)
-    assert (answer.status_code, answer.json()["errors"][0]["line"]) == (422, 1)
+    assert (answer.status_code, answer.json()["errors"][0]["line"]) == (422, 2)
 
 
 def test_only_yaml_is_published_and_only_by_staff(
