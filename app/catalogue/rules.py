@@ -37,6 +37,11 @@ def findings(problem: Problem) -> Iterator[Found]:
 
 def _identifiers(problem: Problem) -> Iterator[Found]:
     yield from _identifier(("id",), problem.id)
+    if "_" in problem.id:
+        yield (
+            ("id",),
+            f"id is {problem.id!r}; expected '-' instead of '_', as it stands in addresses",
+        )
     for part in ("rubric", "checks", "accepted", "misconceptions"):
         ids = [entry.id for entry in getattr(problem, part, ())]
         for n, name in enumerate(ids):
