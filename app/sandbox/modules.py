@@ -45,12 +45,11 @@ class Modules:
         return module
 
     def empty(self, name: str) -> ModuleType:
-        """A new module for a file that Python itself cannot read, where imports find it."""
-        dotted = _dotted(name)
-        within = dotted.partition(".")[0] in self._hidden or dotted in sys.modules
-        module = ModuleType(f"{ROOT}.{dotted}" if within else dotted)
+        """A new module for a file that Python itself cannot read, and no import finds: a .py file
+        or a folder may have the same name."""
+        module = sys.modules[f"{ROOT}.{name}"] = ModuleType(f"{ROOT}.{name}")
+        module.__package__ = ""
         module.__file__ = f"{self._directory}/{name}"
-        sys.modules[module.__name__] = module
         return module
 
     def _is_found(self, dotted: str, path: str) -> bool:

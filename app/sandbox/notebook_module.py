@@ -49,6 +49,7 @@ class _Run:
     def __init__(self, module: ModuleType, name: str) -> None:
         self.remarks: list[RemarkHeader] = []
         self._module = module
+        self._path = str(module.__file__)  # a cell may change it
         self._name = name
         self._features = 0
 
@@ -58,7 +59,7 @@ class _Run:
         for each in cell.left_out:
             kind = "cell_left_out" if each.takes_cell else "left_out"
             self._remark(kind, cell.number, each.line, each.text)
-        path = cell_path(str(self._module.__file__), cell.number)
+        path = cell_path(self._path, cell.number)
         for statement in self._statements(cell, path):
             self._statement(statement, cell.number, path)
 

@@ -214,8 +214,8 @@ def test_a_traceback_and_inspect_show_the_cell(load):
 
 
 def test_a_notebook_is_not_main_and_guarded_code_does_not_run(load):
-    answers = load("n = __name__\nif __name__ == '__main__':\n    1 / 0\ndef f(): return len(n)")
-    assert (value(answers), told(answers)) == (2, [])
+    answers = load("if __name__ == '__main__':\n    1 / 0\ndef f(): return 1")
+    assert (value(answers), told(answers)) == (1, [])
 
 
 def test_future_annotations_hold_from_their_cell_on(load):
@@ -296,6 +296,22 @@ def test_a_notebook_of_any_name_shadows_nothing_and_works(sandbox, name):
     cell = "import random, numpy\ndef f(): return numpy.ones(2).sum() + random.choice([1])"
     files = {name: notebook(cell)}
     assert value(sandbox.run(Job(files, F, 1))) == 3
+
+
+@pytest.mark.parametrize("name", ["hw.py", "hw/__init__.py", "hw/layers.py", "hw/hw.py"])
+def test_a_notebook_keeps_no_file_of_its_name_from_being_loaded(load, name):
+    answers = load("from hw import f as g\ndef h(): return g()", **{name: b"def f(): return 1\n"})
+    assert value(answers) == 1
+
+
+def test_a_notebook_imports_the_file_of_its_name(load):
+    cell = "from hw import two\ndef f(): return two() + two()"
+    assert value(load(cell, **{"hw.py": b"def two(): return 2\n"})) == 4
+
+
+def test_cells_are_placed_wherever_they_say_that_they_lie(load):
+    failure = load("__file__ = 'a'", "del __file__", "def f(): 1 / 0")[0].failure
+    assert (failure.file, failure.cell, failure.line) == ("hw.ipynb", 3, 1)
 
 
 @pytest.mark.parametrize("data", [b"", b"  "])
