@@ -34,26 +34,29 @@ def cases_of(check: Check, cases: Sequence[Case]) -> list[Case]:
 
 
 def planned_calls(problem: CodeProblem, cases: Sequence[Case]) -> Calls:
-    """Every call that the checks need, each once: cases first, then what single checks add."""
+    """Every call that the checks need, each once: of a check its cases, then what it adds.
+
+    The calls of checks whose printed text and errors a student sees come before all others: a
+    function that remembers its inputs could otherwise tell hidden ones there.
+    """
+    shown = [check for check in problem.checks if not check.hidden]
+    planned = _needed(shown, problem, cases) | _needed(problem.checks, problem, cases)
+    return isolated(planned, problem, cases)
+
+
+def _needed(checks: Sequence[Check], problem: CodeProblem, cases: Sequence[Case]) -> Calls:
     echoed = {
         case.name
         for check in problem.checks
         if isinstance(check, InputsUnchangedCheck)
         for case in cases_of(check, cases)
     }
-    used = {case.name for check in problem.checks for case in cases_of(check, cases)}
-    planned = base_calls([case for case in cases if case.name in used], echo=echoed)
-    for check in problem.checks:
+    used = {case.name for check in checks for case in cases_of(check, cases)}
+    needed = base_calls([case for case in cases if case.name in used], echo=echoed)
+    for check in checks:
         for case in cases_of(check, cases):
-            planned |= further_calls(check, case)
-    return _visible_first(isolated(planned, problem, cases), problem, cases)
-
-
-def _visible_first(planned: Calls, problem: CodeProblem, cases: Sequence[Case]) -> Calls:
-    """The same calls, those whose printed text and errors a student sees before the others: a
-    function that remembers its inputs could otherwise print hidden ones there."""
-    visible = visible_keys_of(problem, cases)
-    return {key: planned[key] for key in sorted(planned, key=lambda key: key not in visible)}
+            needed |= further_calls(check, case)
+    return needed
 
 
 def visible_keys_of(problem: CodeProblem, cases: Sequence[Case]) -> set[Key]:
@@ -107,10 +110,11 @@ def reseeded_answers(
     cases: Sequence[Case],
     seed: int,
 ) -> Answers:
-    """The cases of checks that ask for it, called once more under other seeds."""
+    """The cases of checks that ask for it, called once more under other seeds; again those first
+    of which a student sees the errors."""
     asked = {
         case.name: case
-        for check in problem.checks
+        for check in sorted(problem.checks, key=lambda check: check.hidden)
         if isinstance(check, RepeatableCheck) and check.across == "seeds"
         for case in cases_of(check, cases)
     }

@@ -16,6 +16,8 @@ import pytest
 from app.catalogue.problem_file import read_problem
 from app.domain.outcome import Outcome
 from app.domain.submission import Submission
+from app.grading.cases import draw_cases
+from app.grading.code import reseeded_answers
 from app.grading.grade import grade
 from app.sandbox.job import Answer, Call, Job, Limits
 from tests.sandbox.test_containment import TOOLS, serves
@@ -359,6 +361,43 @@ def test_a_visible_case_cannot_print_what_a_hidden_one_was_given(walled):
     result = grade(hidden_first, Submission(files={"w.py": HIDES.encode()}), walled, 3)
     assert result.printed == "seen so far: [3.0]\n"
     assert result.printed_hidden == "seen so far: [3.0, 1.0]\n"
+
+
+TELLS = b"""
+seen = []
+def squares(x):
+    seen.extend(x.tolist())
+    if len(seen) > SILENT:
+        raise ValueError(f"seen so far: {seen}")
+    return x * x
+"""
+
+
+def hidden_before_shown(kind: str) -> str:
+    """A problem that asks the same of a hidden case and then of one that students see."""
+    head, _, rest = MEMORY.partition("checks:\n")
+    hidden = f"  - {{id: alone, kind: {kind}, cases: [second], points: 2, hidden: true}}\n"
+    shown = f"  - {{id: again, kind: {kind}, cases: [first], points: 1}}\n"
+    return f"{head}checks:\n{hidden}{shown}{rest[rest.index('accepted:') :]}"
+
+
+@pytest.mark.parametrize("kind", ["repeatable", "invariant, change: {x: other_samples}"])
+def test_no_call_of_a_visible_check_can_tell_what_a_hidden_one_was_given(walled, kind):
+    """The calls too that a check makes beside those of its cases."""
+    text = hidden_before_shown(kind)
+    problem = read_problem(Path("memory.yaml"), text.encode()).problem
+    work = Submission(files={"w.py": TELLS.replace(b"SILENT", b"2")})
+    hidden, shown = grade(problem, work, walled, 3).checks
+    assert "3.0" in str(hidden.finding)
+    assert "3.0" not in str(shown.finding)
+
+
+def test_under_other_seeds_too_visible_cases_come_first(walled):
+    text = hidden_before_shown("repeatable, across: seeds")
+    problem = read_problem(Path("memory.yaml"), text.encode()).problem
+    files = {"w.py": TELLS.replace(b"SILENT", b"0")}
+    answers = reseeded_answers(walled, problem, files, draw_cases(problem, 3), 3)
+    assert answers["reseeded", "first"].failure.detail == "seen so far: [1.0, 2.0]"
 
 
 # The host and its clocks
