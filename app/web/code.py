@@ -11,17 +11,17 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers.data import JsonLexer
-from pygments.lexers.python import PythonLexer
 from pygments.lexers.special import TextLexer
 
 from app.errors import AttestError
 from app.uploads import notebook
 from app.web.hostile import mark_strange
+from app.web.python_lexer import LinearPythonLexer
 
 SHOWN_CHARACTERS, SHOWN_OF_DATA = 200_000, 20_000
 CODE_SUFFIXES = (".py", notebook.SUFFIX)
 LIGHT, DARK = "xcode", "github-dark"
-LEXERS: dict[str, type[Lexer]] = {".py": PythonLexer, ".json": JsonLexer}
+LEXERS: dict[str, type[Lexer]] = {".py": LinearPythonLexer, ".json": JsonLexer}
 
 DECLARATION = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 """PEP 263."""
