@@ -16,6 +16,9 @@ _DRIVE = re.compile("[A-Za-z]:")
 def is_plain(path: str) -> bool:
     """Whether ``path`` leads only downwards, is not too long or too deep, and can be shown: no
     absolute path, drive letter, backslash, empty or dotted part, control or direction character."""
+    # By composing, four characters at most become one; of a very long path it takes seconds.
+    if len(path) > 4 * PATH_LIMIT:
+        return False
     if not _can_be_shown(path) or "\\" in path or _DRIVE.match(path):
         return False
     path = unicodedata.normalize("NFC", path)  # as it is kept; it may be longer so
