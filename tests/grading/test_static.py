@@ -8,7 +8,7 @@ from app.grading.checks.static_rules import IMPORT, NAME, UNREADABLE, forbidden
 from app.sandbox.notebook import read_cells
 
 PROBLEM = """
-    id: by_hand
+    id: by-hand
     kind: code
     title: {en: By hand, zh: 手写}
     section: "3.1"
@@ -50,7 +50,7 @@ PROBLEM = """
 
 @pytest.fixture(scope="module")
 def by_hand(problem_of):
-    return problem_of(PROBLEM, "by_hand")
+    return problem_of(PROBLEM, "by-hand")
 
 
 @pytest.fixture
