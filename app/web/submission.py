@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from app import overrides, runs, submissions
 from app.db import Sessions, snapshot, transaction
 from app.domain.answers import read_number
+from app.domain.quotation import quoted
 from app.domain.report import CheckReport, RemarkReport, Report
 from app.domain.run import CheckResult, Evidence
 from app.errors import AttestError, InvalidRequest, NotFound
@@ -72,12 +73,13 @@ def download(submission_id: str, position: str, viewer: Student, database: Datab
     """One file as it was sent."""
     with snapshot(database) as session:
         view = submissions.find(session, viewer, submission_id)
-        files = list(runs.work_of(session, view.row.id).files.values())
-    if not position.isdecimal() or int(position) >= len(files):
-        raise NotFound(f"no file {position} in this submission")
+        files = dict(enumerate(runs.work_of(session, view.row.id).files.values()))
+    number = next((number for number in files if str(number) == position), None)
+    if number is None:
+        raise NotFound(f"no file {quoted(position)} in this submission")
     # The name is the student's: it stands on the page, not in a header.
-    headers = {"Content-Disposition": f'attachment; filename="file-{int(position) + 1}"'}
-    return Response(files[int(position)], headers=headers, media_type="application/octet-stream")
+    headers = {"Content-Disposition": f'attachment; filename="file-{number + 1}"'}
+    return Response(files[number], headers=headers, media_type="application/octet-stream")
 
 
 @router.post("/submissions/{submission_id}/override")

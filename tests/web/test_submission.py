@@ -131,7 +131,7 @@ def test_a_file_comes_back_as_it_was_sent_and_never_as_a_page(browse, grade):
     assert response.headers["content-disposition"].startswith("attachment")
 
 
-@pytest.mark.parametrize("position", ["1", "-1", "x", "9" * 30, "٣"])
+@pytest.mark.parametrize("position", ["1", "-1", "x", "00", "9" * 30, "9" * 5000, "٣"])
 def test_a_file_that_does_not_exist_is_not_found(position, browse, grade):
     response = browse("student").get(f"/submissions/{grade()}/files/{position}")
     assert response.status_code == 404
