@@ -24,7 +24,7 @@ def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
         raise SubmissionTooLarge(f"{len(files)} files were sent; at most {COUNT_LIMIT} are taken")
     total = sum(map(len, files.values()))
     if total > limit:
-        hint = "; " + notebook.HINT if any(n.endswith(notebook.SUFFIX) for n in files) else ""
+        hint = "; " + notebook.HINT if any(_ending(n) == notebook.SUFFIX for n in files) else ""
         raise SubmissionTooLarge(
             f"the submission has {total} bytes; at most {limit} are taken{hint}"
         )
@@ -87,16 +87,16 @@ def _checked_text(problem: TextProblem, text: object) -> str:
 
 def _code(problem: CodeProblem, files: Mapping[str, bytes], limit: int) -> Submission:
     for name in files:
-        if PurePath(name).suffix not in CODE_SUFFIXES and not is_archive(name):
+        if _ending(name) not in CODE_SUFFIXES and not is_archive(name):
             raise UnreadableSubmission(
                 f"{problem.id} takes .py files and .ipynb notebooks; {name!r} is neither (data may "
                 "come beside them in a .zip)"
             )
     kept = _told_apart(_unpacked(files, limit), limit)
-    if not any(PurePath(name).suffix in CODE_SUFFIXES for name in kept):
+    if not any(_ending(name) in CODE_SUFFIXES for name in kept):
         raise UnreadableSubmission(f"there is no .py or .ipynb file in {', '.join(files)}")
     for name, data in kept.items():
-        if PurePath(name).suffix == notebook.SUFFIX:
+        if _ending(name) == notebook.SUFFIX:
             notebook.code_cells(name, data)
     # Where several files define the entry, the first one counts.
     return Submission(files={name: kept[name] for name in sorted(kept, key=depth)})
@@ -118,7 +118,7 @@ def _told_apart(found: Iterable[tuple[str, str, bytes]], limit: int) -> dict[str
     kept: dict[str, bytes] = {}
     places: dict[str, str] = {}
     for name, place, data in found:
-        path = unicodedata.normalize("NFC", name)  # as Python looks for modules
+        path = _kept_path(name)
         if other := places.get(same(path)):
             raise UnreadableSubmission(
                 f"two files have one name, {other} and {place}; nobody can know which is meant"
@@ -132,11 +132,23 @@ def _told_apart(found: Iterable[tuple[str, str, bytes]], limit: int) -> dict[str
     return kept
 
 
+def _ending(name: str) -> str:
+    """What kind of file it is: ``.PY`` of an old system is ``.py``."""
+    return PurePath(name).suffix.lower()
+
+
+def _kept_path(name: str) -> str:
+    """The path as Python looks for modules: composed, and code with its ending in small letters."""
+    path = unicodedata.normalize("NFC", name)
+    ending = _ending(path)
+    return str(PurePath(path).with_suffix(ending)) if ending in CODE_SUFFIXES else path
+
+
 def _essay(problem: TextProblem, files: Mapping[str, bytes]) -> Submission:
     if len(files) != 1:
         raise UnreadableSubmission(f"{problem.id} takes one file; {len(files)} were sent")
     name, data = next(iter(files.items()))
-    ending = PurePath(name).suffix
+    ending = _ending(name)
     if ending not in (".txt", ".md", ".json"):
         raise UnreadableSubmission(
             f"{problem.id} takes a .txt, .md or .json file; {name!r} is none of them"
@@ -167,7 +179,7 @@ def _sheet(problem: AnswerProblem, files: Mapping[str, bytes]) -> Submission:
     if len(files) != 1:
         raise UnreadableSubmission(f"{problem.id} takes one .json file; {len(files)} were sent")
     name, data = next(iter(files.items()))
-    if PurePath(name).suffix != ".json":
+    if _ending(name) != ".json":
         raise UnreadableSubmission(f"{problem.id} takes a .json file of answers; {name!r} is none")
     if not data.strip():
         return Submission(files={name: data})

@@ -245,7 +245,7 @@ def test_rare_methods_are_refused(method):
 
 
 def test_a_zip_without_code_is_refused():
-    for data in (packed(), packed(("a.txt", b"x")), packed((".git/a.py", F), ("a.PY", F))):
+    for data in (packed(), packed(("a.txt", b"x")), packed((".git/a.py", F), ("a.PYW", F))):
         assert refused(data).startswith("there is no .py")
 
 

@@ -142,10 +142,23 @@ def test_limits_hold_for_all_files_together(code):
         read_files(code, {f"{n}.py": b"x" for n in range(51)})
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a", "a.pyc", "py", "a.PY", "a.json"])
+@pytest.mark.parametrize("name", ["a.txt", "a", "a.pyc", "py", "a.PYC", "a.json"])
 def test_code_comes_in_python_files_or_notebooks(name, code):
     with pytest.raises(UnreadableSubmission, match=r"takes \.py files and .*; '.*' is neither"):
         read_files(code, {name: b"x = 1"})
+
+
+def test_endings_may_be_in_capitals_and_code_is_kept_where_imports_find_it(code, sheet, essay):
+    files = {"model/B.a.PY": b"x = 1", "C.IPYNB": b""}
+    assert set(read_files(code, files).files) == {"model/B.a.py", "C.ipynb"}
+    assert read_files(sheet, {"A.JSON": b"{}"}).answers == {}
+    assert read_files(essay, {"A.TXT": b"Because."}).text == "Because."
+    with pytest.raises(SubmissionTooLarge, match="smaller without its outputs"):
+        read_files(code, {"C.IPYNB": b"  "}, limit=1)
+    with pytest.raises(UnreadableSubmission, match=r"C\.ipynb is not JSON"):
+        read_files(code, {"C.IPYNB": b"x"})
+    with pytest.raises(UnreadableSubmission, match="two files have one name"):
+        read_files(code, {"a.PY": b"", "a.py": b""})
 
 
 def test_a_sheet_comes_in_one_json_file(code, sheet):
