@@ -1,11 +1,10 @@
 """What a problem of kind code must say of its entries without contradicting itself."""
 
 from collections.abc import Iterator
-from keyword import iskeyword
 
 from app.catalogue.case_rules import case_findings, entry_findings
 from app.catalogue.known import At, Found, unknown_names
-from app.catalogue.staff_code import defined_names, python_findings
+from app.catalogue.staff_code import defined_names, is_name, python_findings
 from app.domain.problem import (
     CodeProblem,
     Entry,
@@ -40,7 +39,7 @@ def code_findings(problem: CodeProblem) -> Iterator[Found]:
 def _entry(problem: CodeProblem, name: str, entry: Entry) -> Iterator[Found]:
     at: At = ("entries", name) if problem.entries else ()
     where = (*at, "uses") if problem.entries else ("entry",)
-    if not name.isidentifier():
+    if not is_name(name):
         yield at or where, f"entry is {name!r}; expected the name of a function"
     if not entry.uses and name in defined_names(problem.given):
         yield ("given",), f"`given` defines `{name}`, which the student is to write"
@@ -58,7 +57,7 @@ def _call_by_name(at: At, entry: Entry) -> Iterator[Found]:
     if entry.uses:
         yield (*at, "call_by"), "a procedure is called by position; leave `call_by` out"
     for name in entry.parameters:
-        if not name.isidentifier() or iskeyword(name):
+        if not is_name(name):
             yield (*at, "parameters", name), f"`{name}` cannot name a parameter in Python"
 
 

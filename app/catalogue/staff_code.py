@@ -4,9 +4,21 @@ Staff wrote these texts, so reading them here is safe; a student's are read in t
 """
 
 import ast
+import unicodedata
 from collections.abc import Iterator
+from keyword import iskeyword
 
 from app.catalogue.known import At, Found
+
+_NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""The last two of a text that is nested too deeply."""
+
+
+def is_name(text: str) -> bool:
+    """Whether a definition in Python can have this name, and keeps it: it would turn ``ﬁ`` into
+    ``fi``."""
+    composed = unicodedata.normalize("NFKC", text)
+    return text.isidentifier() and not iskeyword(text) and composed == text
 
 
 def defined_names(code: str) -> set[str]:
@@ -26,14 +38,15 @@ def python_findings(at: At, code: str | None) -> Iterator[Found]:
     """A finding if a block of code is not Python."""
     try:
         ast.parse(code or "")
-    except (SyntaxError, ValueError) as error:
+    except _NOT_PYTHON as error:
         line = getattr(error, "lineno", None)
         where = f" in its line {line}" if line else ""
-        yield at, f"this is not Python{where}: {getattr(error, 'msg', error)}"
+        reason = getattr(error, "msg", str(error)) or "it is nested too deeply"
+        yield at, f"this is not Python{where}: {reason}"
 
 
 def _body(code: str) -> list[ast.stmt]:
     try:
         return ast.parse(code).body
-    except (SyntaxError, ValueError):
+    except _NOT_PYTHON:
         return []

@@ -257,6 +257,9 @@ CONTRADICTIONS = [
         "starter",
         "this is not Python",
     ),
+    ("...\n", "x = " + "-" * 100_000 + "1\n", "starter", "not Python: it is nested too deeply"),
+    ("...\n", "x" + ".x" * 60_000 + "\n", "starter", "not Python: maximum recursion depth"),
+    ("entry: scale", "entry: class", "class", "entry is 'class'; expected the name of a function"),
     ("scores / d_k ** 0.5", "scores / ", "solution", "this is not Python in its line 2"),
     (
         "kind: values, of",

@@ -183,6 +183,10 @@ def test_each_entry_says_so_for_itself_and_procedures_stay_as_they_are(problem_o
             PROCEDURE.replace("MORE", "").replace("{a: {shape: [n]}, b:", "{a: {shape: [n]}, in:"),
             "`in` cannot name a parameter in Python",
         ),
+        (
+            PROCEDURE.replace("MORE", "").replace("{a: {shape: [n]}, b:", "{a: {shape: [n]}, ﬁt:"),
+            "`ﬁt` cannot name a parameter in Python",
+        ),
         (PROCEDURE.replace("MORE", "call_by: names"), "Input should be 'position' or 'name'"),
     ],
 )
