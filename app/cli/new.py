@@ -1,5 +1,6 @@
 """``attest new``: a problem file to begin with, which is proven but for its TODO texts."""
 
+import builtins
 import json
 import math
 import os
@@ -8,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from keyword import iskeyword
 from pathlib import Path
 
 import typer
@@ -18,6 +18,7 @@ from app.catalogue import schema
 from app.catalogue.folder import problem_files
 from app.catalogue.known import unknown
 from app.catalogue.problem_file import PROBLEMS, read_problem
+from app.catalogue.staff_code import is_name
 from app.cli.schema import schema_text
 from app.errors import AttestError, InvalidRequest
 from app.settings import Settings
@@ -167,12 +168,14 @@ def _points(text: str) -> str:
 
 def _entry(text: str) -> str:
     if not _is_name(text):
-        raise InvalidRequest(f"entry is {text[:60]!r}; expected the name of a function")
+        raise InvalidRequest(f"entry is {text[:60]!r}; expected the name of a new function")
     return text
 
 
 def _is_name(text: str) -> bool:
-    return text.isidentifier() and not iskeyword(text) and _plain(text) == text
+    """Whether the skeleton works with a function of that name: it uses others itself."""
+    taken = text == "np" or hasattr(builtins, text)
+    return is_name(text) and not taken and _plain(text) == text
 
 
 def write(path: Path, told: Mapping[str, str]) -> None:

@@ -67,6 +67,13 @@ def test_what_is_told_stands_in_the_file(course, attest: Attest, sandbox):
     assert {flaw.location[-1] for flaw in prove(problem, sandbox).flaws} == {"en", "zh", "source"}
 
 
+@pytest.mark.parametrize("name", ["np", "range", "class", "null"])
+def test_an_id_that_no_function_can_have_makes_a_file_that_works(name, course, attest: Attest):
+    told = ("--kind", "code", "--section", "3.3")
+    attest("new", name, "--assignment", "odd", *told, cwd=course)
+    assert read_problem(course / f"problems/odd/{name}.yaml").problem.entry == "answer"
+
+
 def test_the_first_line_names_the_schema_of_the_folder(course, attest: Attest):
     told = ("--kind", "answer", "--section", "3.1")
     attest("new", "a", "--assignment", "one", *told, cwd=course)
@@ -99,6 +106,9 @@ def test_away_from_a_folder_of_problems_the_schema_lies_beside_the_file(tmp_path
         (("problems/m/new.yaml", "--section", "intro"), "section is 'intro'; expected a number"),
         (("problems/m/new.yaml", "--points", "nan"), "points is 'nan'; expected a number above 0"),
         (("problems/m/new.yaml", "--entry", "null"), "entry is 'null'; expected the name"),
+        (("problems/m/new.yaml", "--entry", "np"), "entry is 'np'; expected the name"),
+        (("problems/m/new.yaml", "--entry", "len"), "entry is 'len'; expected the name"),
+        (("problems/m/new.yaml", "--entry", "ﬁt"), "entry is 'ﬁt'; expected the name"),
         (("problems/m/new.yaml", "--title-en", "a\nb"), "expected one line of text"),
         (("problems/m/new.yaml", "--assignment", "m"), "expected an id beside --assignment"),
         (("problems/m/a b.yaml",), "id is 'a b'; expected up to 48 of a to z"),
