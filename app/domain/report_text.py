@@ -8,6 +8,11 @@ from app.domain.words import LANGUAGES, Language, outcome_word
 
 COLUMNS = 80
 
+CLOSING = "，。、；：！？）》」』】"
+"""No line begins with these."""
+OPENING = "（《「『【"
+"""No line ends with these."""
+
 LABELS = {
     "hidden": ("hidden check", "隐藏检查"),
     "means": ("What this looks like", "看起来是"),
@@ -29,6 +34,7 @@ def points_text(points: float | None) -> str:
 
 def _lines(report: Report, language: Language) -> Iterator[str]:
     score = f"{points_text(report.score)}/{points_text(report.max_score)}"
+    colon = "：" if language == "zh" else ": "
     yield f"{report.problem} {score} {report.status}"
     yield ""
     widest = max((_width(check.id) for check in report.checks), default=0)
@@ -41,19 +47,20 @@ def _lines(report: Report, language: Language) -> Iterator[str]:
     for misconception in report.misconceptions:
         yield ""
         checks = ", ".join(misconception.checks)
-        yield from _wrapped(f"{_label('means', language)} ({checks}): {misconception.id}")
+        shown = _in_brackets(checks, language)
+        yield from _wrapped(f"{_label('means', language)}{shown}{colon}{misconception.id}")
         yield from _wrapped(misconception.feedback, indent="  ")
     for warning in report.warnings:
         yield ""
-        yield from _wrapped(f"{_label('note', language)}: {warning}")
+        yield from _wrapped(f"{_label('note', language)}{colon}{warning}")
     if report.remarks:
         yield ""
-        yield f"{_label('remarks', language)}:"
+        yield f"{_label('remarks', language)}{colon}".rstrip()
         for remark in report.remarks:
             yield from _wrapped(f"  {printable(remark.message)}", indent="    ", first="")
     if report.stdout:
         yield ""
-        yield f"{_label('printed', language)}:"
+        yield f"{_label('printed', language)}{colon}".rstrip()
         for line in report.stdout.splitlines():
             yield from _wrapped("  | " + printable(line), indent="  | ", first="")
 
@@ -63,8 +70,12 @@ def _check(check: CheckReport, widest: int, language: Language) -> Iterator[str]
     padding = " " * (widest - _width(check.id))
     points = f"{points_text(check.points):>4}/{points_text(check.max_points):<4}"
     line = f"  {mark} {check.id}{padding} {points} {outcome_word(check.outcome, language)}"
-    line += f" ({_label('hidden', language)})" if check.hidden else ""
+    line += _in_brackets(_label("hidden", language), language) if check.hidden else ""
     yield from _wrapped(line, indent="      ", first="")
+
+
+def _in_brackets(text: str, language: Language) -> str:
+    return f"（{text}）" if language == "zh" else f" ({text})"
 
 
 def _label(name: str, language: Language) -> str:
@@ -95,6 +106,13 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+def _may_part(before: str, after: str) -> bool:
+    """Whether a line may end between two characters."""
+    if after in CLOSING or before in OPENING:
+        return False
+    return before == " " or _columns(before) == 2 or _columns(after) == 2
+
+
 def _wrapped(text: str, indent: str = "", first: str | None = None) -> Iterator[str]:
     """Lines of at most 80 columns; breaks at spaces, and anywhere in text that has none."""
     line = indent if first is None else first
@@ -110,11 +128,12 @@ def _wrapped(text: str, indent: str = "", first: str | None = None) -> Iterator[
 
 
 def _words(text: str) -> Iterator[str]:
-    """Pieces that may stand on one line: words with the space after them, wide characters alone."""
+    """Pieces that may stand on one line: words with the space after them, wide characters alone,
+    each with the mark that closes it."""
     piece = ""
     for character in text:
-        wide = _columns(character) == 2
-        if piece and (wide or piece[-1] == " " or _columns(piece[-1]) == 2 or len(piece) >= 60):
+        long = len(piece) >= 60 or _width(piece) >= 60
+        if piece and (long or _may_part(piece[-1], character)):
             yield piece
             piece = ""
         piece += character

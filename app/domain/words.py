@@ -35,12 +35,24 @@ OUTCOMES: dict[Outcome, tuple[str, str]] = {
 
 SENTENCES: dict[str, tuple[str, str]] = {
     "value": (
-        "{in_case}{entry_name} is {got}; {wrong} of {total} entries of {name} {are} wrong",
-        "{in_case}{entry_name} 为 {got}；{name} 的 {total} 个元素中有 {wrong} 个不对",
+        "{in_case}{entry_name} is {got}{how_many}",
+        "{in_case}{entry_name} 为 {got}{how_many}",
     ),
     "not_finite": (
-        "{in_case}{entry_name} is {got}; {wrong} of {total} entries of {name} {are} wrong",
-        "{in_case}{entry_name} 为 {got}；{name} 的 {total} 个元素中有 {wrong} 个不是有限数",
+        "{in_case}{entry_name} is {got}{how_many}",
+        "{in_case}{entry_name} 为 {got}{how_many}",
+    ),
+    "single_precision": (
+        "{in_case}{name} is float32, and this problem compares in float64: compute in float64; "
+        "{entry_name} is {got}",
+        "{in_case}{name} 是 float32，而本题按 float64 比较：请用 float64 计算；"
+        "{entry_name} 为 {got}",
+    ),
+    "single_precision_sum": (
+        "{in_case}{name} is float32, and this problem compares in float64: compute in float64; "
+        "row {entry_name} sums to {got}, expected {expected}",
+        "{in_case}{name} 是 float32，而本题按 float64 比较：请用 float64 计算；第 {entry_name} 行"
+        "之和为 {got}，应为 {expected}",
     ),
     "shape": (
         "{in_case}{name} has shape {got}, expected {expected}",
@@ -55,8 +67,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}缺少 {name}：函数返回了 {count} 个结果，应返回 ({listed})",
     ),
     "hidden_weight": (
-        "{in_case}{entry_name} is {got}, but this key is hidden: its weight must be exactly 0",
-        "{in_case}{entry_name} 为 {got}，但该 key 已被屏蔽，权重应恰为 0",
+        "{in_case}{entry_name} is {got}, but belongs to a hidden key: it must be exactly 0",
+        "{in_case}{entry_name} 为 {got}，但它属于已被屏蔽的 key，应恰为 0",
     ),
     "row_sum": (
         "{in_case}row {entry_name} sums to {got}, expected {expected}",
@@ -190,8 +202,15 @@ REMARKS: dict[str, tuple[str, str]] = {
     "more": ("there are {text} more remarks like these", "另有 {text} 条类似的说明"),
 }
 
+DIGITS = 6
+"""Of a number in a sentence, where no more are needed."""
+FULL_DIGITS = 17
+"""These tell any two float64 apart."""
+COMPARED = (("got", "expected"), ("before", "after"))
+"""Facts that a reader compares."""
+
 EXPECTED = ("; expected {expected}", "；应为 {expected}")
-NAMES_EXPECTED = frozenset({"shape", "dtype", "row_sum"})
+NAMES_EXPECTED = frozenset({"shape", "dtype", "row_sum", "single_precision_sum", "hidden_weight"})
 """Sentences that name what was expected by themselves: it gives no answer away."""
 
 
@@ -221,6 +240,9 @@ class _Facts(dict[str, str]):
 
     def __init__(self, facts: Mapping[str, Json], which: int) -> None:
         super().__init__({name: _text(value) for name, value in facts.items()})
+        for pair in COMPARED:
+            if all(name in facts for name in pair):
+                self.update(zip(pair, _told_apart(*(facts[name] for name in pair)), strict=True))
         self.facts = facts
         self.which = which
 
@@ -241,8 +263,16 @@ def _entry_name(facts: Mapping[str, Json]) -> tuple[str, str]:
     return name, name
 
 
-def _are(facts: Mapping[str, Json]) -> tuple[str, str]:
-    return ("is" if facts["wrong"] == 1 else "are"), ""
+def _how_many(facts: Mapping[str, Json]) -> tuple[str, str]:
+    """How many entries are wrong; of one alone there is nothing to count."""
+    name, wrong, total = facts["name"], facts["wrong"], facts["total"]
+    if total == 1:
+        return ", which is not right", "，不对"
+    are = "is" if wrong == 1 else "are"
+    return (
+        f"; {wrong} of {total} entries of {name} {are} wrong",
+        f"；{name} 的 {total} 个元素中有 {wrong} 个不对",
+    )
 
 
 def _at_line(facts: Mapping[str, Json]) -> tuple[str, str]:
@@ -295,7 +325,7 @@ def _error(facts: Mapping[str, Json]) -> tuple[str, str]:
 PHRASES: dict[str, Callable[[Mapping[str, Json]], tuple[str, str]]] = {
     "in_case": _in_case,
     "entry_name": _entry_name,
-    "are": _are,
+    "how_many": _how_many,
     "at_line": _at_line,
     "how": _how,
     "error": _error,
@@ -318,7 +348,20 @@ def _text(value: Json) -> str:
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return _digits(value, DIGITS)
     if isinstance(value, list):
         return f"[{', '.join(_text(member) for member in value)}]"
     return str(value)
+
+
+def _digits(value: float, digits: int) -> str:
+    return f"{value + 0.0:.{digits}g}"  # adding 0 takes the sign of -0.0
+
+
+def _told_apart(a: Json, b: Json) -> tuple[str, str]:
+    """Two numbers with as many digits as tell them apart: "1" beside "1" says nothing."""
+    texts = _text(a), _text(b)
+    if not (isinstance(a, float) and isinstance(b, float)) or a == b:
+        return texts
+    several = ((_digits(a, n), _digits(b, n)) for n in range(DIGITS, FULL_DIGITS + 1))
+    return next((pair for pair in several if pair[0] != pair[1]), texts)

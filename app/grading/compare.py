@@ -1,7 +1,7 @@
 """One array against another: shape, then kind of dtype, then finite, then values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 SHOWN = 64  # rows and columns of stored evidence
+
+SINGLE = 1e-5
+"""Within this, absolute and relative, a float32 computation is right."""
 
 KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 
@@ -109,7 +112,19 @@ def not_finite(student: Array, expected: Array, question: Question) -> Verdict |
 
 def _wrong_values(student: Array, expected: Array, question: Question) -> Verdict | None:
     counted = question.counted(student.shape)
-    return wrong_where(~close(student, expected, question), student, expected, question, counted)
+    bad = ~close(student, expected, question)
+    single = off_by_width(student, expected, question, of=student)
+    key = "single_precision" if single else "value"
+    return wrong_where(bad, student, expected, question, counted, key)
+
+
+def off_by_width(found: Array, expected: Array, question: Question, *, of: Array) -> bool:
+    """Whether ``found``, computed from the float32 array ``of``, is right to that precision, while
+    float64 is expected."""
+    if of.dtype != np.float32 or expected.dtype != np.float64:
+        return False
+    near = close(found, expected, replace(question, atol=SINGLE, rtol=SINGLE))
+    return bool(near[question.counted(found.shape)].all())
 
 
 def wrong_where(

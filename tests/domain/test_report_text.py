@@ -92,7 +92,11 @@ def test_a_whole_report_reads_like_this():
         "Printed by your code:\n"
         "  | (2, 2)\n"
     )
-    assert "隐藏检查" in report_text(shown, "zh")
+    chinese = report_text(shown, "zh").splitlines()
+    assert "  - random    0/3    数值错误（隐藏检查）" in chinese
+    assert "看起来是（fixed, random）：mask_after_softmax" in chinese
+    assert "提示：A note." in chinese
+    assert "你的代码打印的内容：" in chinese
 
 
 def test_a_message_that_all_checks_share_is_told_once():
@@ -120,6 +124,8 @@ LONG = [
     " " * 200 + "x",
     "\x00\x07\x1b" * 60,
     "\ud800" * 60,
+    "，" * 200,
+    "（" * 200,
     "\u202e\u2066" * 40,
     "",
 ]
@@ -137,6 +143,16 @@ def test_no_line_is_wider_than_80_columns(text, language):
         stdout=f"{text}\n{text}",
     )
     assert_fits(report_text(shown, language))
+
+
+@pytest.mark.parametrize("before", range(30, 42))
+def test_in_chinese_no_line_begins_with_a_mark_that_closes_or_ends_with_one_that_opens(before):
+    message = "字" * before + "（数）；" * 20 + "应为 1"
+    lines = report_text(report(check(message=message)), "zh").splitlines()[3:]
+    assert "".join(line.strip() for line in lines) == message
+    for line in lines:
+        assert line.strip()[0] not in "；）"
+        assert line[-1] != "（"
 
 
 def test_random_text_never_breaks_the_width():

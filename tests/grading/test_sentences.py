@@ -1,12 +1,14 @@
 """Every sentence of a report can be said in both languages with the facts that grading gives."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from app.domain.outcome import Outcome
 from app.domain.report import report_of
 from app.domain.report_text import report_text
+from app.domain.run import Finding
 from app.domain.submission import Submission
 from app.domain.words import LANGUAGES, OUTCOMES, SENTENCES, outcome_word, sentence
 from app.grading.grade import grade, grade_without_code
@@ -20,11 +22,17 @@ SUBMISSIONS = {
         f"{SDPA}return np.zeros(3) > 0",
         f"{SDPA}q += 1; return np.random.default_rng().normal(size=q.shape), 1",
     ],
-    "masked": [f"{MASKED}A = np.ones((len(Q), len(K))) + K.sum(); return A, A @ V"],
+    "masked": [
+        f"{MASKED}A = np.ones((len(Q), len(K))) + K.sum(); return A, A @ V",
+        f"{MASKED}S = np.where(visible, Q @ K.T / np.sqrt(Q.shape[-1]), -1e9)\n    "
+        "e = np.exp(S - S.max(-1, keepdims=True)); A = e / e.sum(-1, keepdims=True)\n    "
+        "return np.float32(A), np.float32(A @ V)",
+    ],
     "sums": [
         f"{SUM}return x",
         f"{SUM}return x * np.nan",
         f"{SUM}return x[0]",
+        f"{SUM}return np.full((2, 3), 1 / 3, np.float32)",
         f"{SUM}return ()",
         f"{SUM}return x > 0",
         f"{SUM}return 'text'",
@@ -162,7 +170,7 @@ def test_every_finding_makes_one_whole_sentence(findings, language):
 
 def test_every_sentence_exists_in_chinese_and_differs_from_the_english_one():
     for key, (english, chinese) in SENTENCES.items():
-        fields = [set(re.findall(r"{(\w+)}", text)) - {"are"} for text in (english, chinese)]
+        fields = [set(re.findall(r"{(\w+)}", text)) for text in (english, chinese)]
         assert fields[0] == fields[1], key
         if key != "raised":
             assert re.search("[\u4e00-\u9fff]", chinese), key
@@ -175,11 +183,12 @@ def test_every_outcome_has_a_word_in_both_languages():
 
 
 def test_what_is_expected_is_told_only_where_it_may_be(findings):
-    for key in ("value", "hidden_weight", "axis", "axes", "formula", "choice"):
+    for key in ("value", "single_precision", "axis", "axes", "formula", "choice"):
         finding = findings[key][0]
         assert "expected" not in sentence(finding, "en")
-        if key != "hidden_weight":
-            assert "expected" in sentence(finding, "en", show_expected=True)
+        assert "expected" in sentence(finding, "en", show_expected=True)
+    hidden = findings["hidden_weight"][0]
+    assert sentence(hidden, "en") == sentence(hidden, "en", show_expected=True)
 
 
 @pytest.mark.parametrize(
@@ -195,6 +204,60 @@ def test_what_is_expected_is_told_only_where_it_may_be(findings):
 )
 def test_sentences_read_like_this(findings, key, told):
     assert told in [sentence(f, "en", show_expected=True) for f in findings[key]]
+
+
+def value(got, expected, wrong=1, total=6, index=(1, 2)):
+    facts = {"case": "a", "name": "A", "index": list(index), "got": got, "expected": expected}
+    return Finding(key="value", facts={**facts, "wrong": wrong, "total": total})
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "english", "chinese"),
+    [
+        (0.25, 0.5, "A[1, 2] is 0.25; 1 of 6 entries of A is wrong; expected 0.5", "；应为 0.5"),
+        (
+            0.99999998,
+            1.0,
+            "A[1, 2] is 0.99999998; 1 of 6 entries of A is wrong; expected 1",
+            "A[1, 2] 为 0.99999998；A 的 6 个元素中有 1 个不对；应为 1",
+        ),
+        (0.1 + 0.2, 0.3, "A[1, 2] is 0.30000000000000004; 1 of 6", "；应为 0.29999999999999999"),
+        (-0.25, -0.0, "A[1, 2] is -0.25; 1 of 6 entries of A is wrong; expected 0", "；应为 0"),
+        (-0.0, 1e-7, "A[1, 2] is 0; 1 of 6 entries of A is wrong; expected 1e-07", "为 0；"),
+        ("nan", 1.0, "A[1, 2] is nan; ", "为 nan；"),
+    ],
+)
+def test_numbers_have_as_many_digits_as_tell_them_apart_and_zero_has_no_sign(
+    got, expected, english, chinese
+):
+    finding = value(got, expected)
+    assert english in sentence(finding, "en", show_expected=True)
+    assert chinese in sentence(finding, "zh", show_expected=True)
+
+
+def test_of_one_number_there_is_nothing_to_count():
+    scalar = value(3.0, 5.0, total=1, index=())
+    assert (
+        sentence(scalar, "en", show_expected=True)
+        == "case a: A is 3, which is not right; expected 5"
+    )
+    assert sentence(scalar, "zh", show_expected=True) == "用例 a：A 为 3，不对；应为 5"
+    endless = replace(scalar, key="not_finite", facts={**scalar.facts, "got": "inf"})
+    assert sentence(endless, "en") == "case a: A is inf, which is not right"
+    assert sentence(endless, "zh") == "用例 a：A 为 inf，不对"
+
+
+def test_what_is_right_but_for_the_width_of_float32_is_told_so(findings):
+    values = sentence(findings["single_precision"][0], "en")
+    begins = "A is float32, and this problem compares in float64: compute in float64; A[1, 0] is "
+    assert values.startswith(f"case assignment1: {begins}")
+    sums = sentence(findings["single_precision_sum"][0], "en")
+    assert sums == (
+        "case a: A is float32, and this problem compares in float64: compute in float64; "
+        "row A[0] sums to 1.00000003, expected 1"
+    )
+    assert "float32" not in sentence(findings["row_sum"][0], "en")
+    assert not any("float32" in sentence(f, "en") for f in findings["value"])
 
 
 def test_hidden_cases_leave_no_trace_in_what_a_student_reads(masked, graded):

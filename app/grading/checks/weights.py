@@ -8,6 +8,7 @@ from app.grading.compare import (
     Question,
     Verdict,
     not_finite,
+    off_by_width,
     wrong_dtype,
     wrong_shape,
     wrong_where,
@@ -49,6 +50,9 @@ def judge_row_sums(check: RowSumsCheck, trial: Trial) -> Verdict | None:
             wanted *= np.broadcast_to(visible.any(axis=-1), sums.shape)
         bad = ~(np.abs(sums - wanted) <= question.atol)
         counted = np.any(question.counted(student.shape), axis=-1)
-        return wrong_where(bad, sums, wanted, question, counted, "row_sum")
+        whole = Question(question.case, question.name, question.atol)
+        single = off_by_width(sums, wanted, whole, of=student)
+        key = "single_precision_sum" if single else "row_sum"
+        return wrong_where(bad, sums, wanted, question, counted, key)
 
     return first_wrong(check, trial, rows_sum)
