@@ -53,9 +53,12 @@ def read_source(path: Path, data: bytes | None = None) -> Source:
 def read_bytes(path: Path) -> bytes:
     """The bytes of a problem file, of a larger one the first that are too many.
 
-    Raises ProblemFileError for a file that cannot be read.
+    Raises ProblemFileError for a file that cannot be read, and for what is no file: to open a pipe
+    would wait for somebody to write into it.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise _error(str(path), 0, 0, "this is no plain file")
         with path.open("rb") as file:
             return file.read(SIZE_LIMIT + 1)
     except OSError as error:

@@ -1,5 +1,6 @@
 """What is wrong with a problem file is told as file:line:column, with what was probably meant."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -372,6 +373,17 @@ def test_what_is_no_plain_yaml_is_refused_with_its_place(text, line, column, mes
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read():
     assert read(b"\xef\xbb\xbf" + CODE.replace("\n", "\r\n").encode()).problem.id == "scale"
+
+
+NO_FILES = {"folder": Path.mkdir, "device": lambda p: p.symlink_to("/dev/null"), "pipe": os.mkfifo}
+
+
+@pytest.mark.parametrize("name", NO_FILES)
+def test_what_is_no_file_is_not_waited_for(name, tmp_path):
+    path = tmp_path / f"{name}.yaml"
+    NO_FILES[name](path)
+    with pytest.raises(ProblemFileError, match=rf"{name}\.yaml:1:1: this is no plain file"):
+        read_problem(path)
 
 
 def test_a_file_that_cannot_be_read_is_told_by_name(tmp_path):
