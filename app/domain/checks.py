@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from app.domain.bilingual import Words
+
 STRICT: dict[str, object] = {"extra": "forbid", "use_attribute_docstrings": True}
 
 
@@ -161,6 +163,8 @@ class PropertyCheck(CheckBase):
     kind: Literal["property"]
     holds: str
     """Code with a function ``holds`` of the fields that its parameters name: whether it does."""
+    says: Words | None = None
+    """The property in words, for a student whose answer lacks it."""
 
 
 Check = (

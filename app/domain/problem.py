@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeVar, get_args
 
 from app.domain.answers import Field
+from app.domain.bilingual import Words
 from app.domain.checks import Check, PropertyCheck
 from app.domain.outcome import Outcome
 
@@ -23,18 +24,6 @@ NumberGenerator = Literal[
 ]
 MaskGenerator = Literal["causal", "random_with_one", "random", "all", "none"]
 GENERATORS: tuple[str, ...] = (*get_args(NumberGenerator), *get_args(MaskGenerator))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """One text in both languages."""
-
-    __pydantic_config__: ClassVar[dict[str, object]] = STRICT
-
-    en: str
-    """In English."""
-    zh: str
-    """In Simplified Chinese."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,15 +3,16 @@
 Keys may be added, never changed. What a student may not see is left out here, in one place.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from app.domain.checks import Check
+from app.domain.bilingual import Words
+from app.domain.checks import Check, PropertyCheck
 from app.domain.outcome import Outcome
-from app.domain.problem import Misconception, Problem, RubricLine, Words, question_of
-from app.domain.run import CheckResult, Remark, RemarkKind, RunResult, RunStatus
+from app.domain.problem import Misconception, Problem, RubricLine, question_of
+from app.domain.run import CheckResult, Finding, Remark, RemarkKind, RunResult, RunStatus
 from app.domain.words import Language, remark_sentence, sentence
 
 Viewer = Literal["student", "staff"]
@@ -132,20 +133,31 @@ def report_of(
 def _check(
     check: Check | RubricLine, result: CheckResult, language: Language, sees_all: bool
 ) -> CheckReport:
-    message = (
-        in_language(check.says, language) if isinstance(check, RubricLine) and sees_all else ""
-    )
-    if result.finding and (sees_all or not check.hidden):
-        message = sentence(result.finding, language, show_expected=sees_all or check.show_expected)
     return CheckReport(
         id=check.id,
         outcome=result.outcome,
         points=result.points,
         max_points=check.points,
-        message=message,
+        message=_message(check, result, language, sees_all),
         misconception=result.misconception,
         hidden=check.hidden,
     )
+
+
+def _message(
+    check: Check | RubricLine, result: CheckResult, language: Language, sees_all: bool
+) -> str:
+    if result.finding and (sees_all or not check.hidden):
+        finding = _in_words(check, result.finding, language)
+        return sentence(finding, language, show_expected=sees_all or check.show_expected)
+    return in_language(check.says, language) if isinstance(check, RubricLine) and sees_all else ""
+
+
+def _in_words(check: Check | RubricLine, finding: Finding, language: Language) -> Finding:
+    """The finding with the property that an answer lacks, where the problem says it in words."""
+    if finding.key != "property" or not isinstance(check, PropertyCheck) or check.says is None:
+        return finding
+    return replace(finding, facts={**finding.facts, "says": in_language(check.says, language)})
 
 
 def _misconceptions(

@@ -86,8 +86,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}{listed} 做了不应有影响的改动，{entry_name} 却从 {before} 变成 {after}",
     ),
     "property": (
-        "this does not have the property that was asked for: {listed}",
-        "以下答案不具有题目要求的性质：{listed}",
+        "what was asked for is not true of {listed}{in_words}",
+        "{listed} 不具有题目要求的性质{in_words}",
     ),
     "changed_input": (
         "{in_case}the function changed its argument {name}; work on a copy",
@@ -311,6 +311,12 @@ def _given(facts: Mapping[str, Json]) -> tuple[str, str]:
     return f", given {listed}", f"，输入形状：{listed}"
 
 
+def _in_words(facts: Mapping[str, Json]) -> tuple[str, str]:
+    """The property in the problem's own words, in the language of the reader."""
+    says = facts.get("says")
+    return (f": {says}", f"：{says}") if says else ("", "")
+
+
 def _instead(facts: Mapping[str, Json]) -> tuple[str, str]:
     meant = facts.get("meant")
     return (f"; type {meant} instead", f"；请用半角的 {meant} 代替") if meant else ("", "")
@@ -331,6 +337,7 @@ PHRASES: dict[str, Callable[[Mapping[str, Json]], tuple[str, str]]] = {
     "error": _error,
     "given": _given,
     "instead": _instead,
+    "in_words": _in_words,
     "listed": lambda facts: (_listed(facts["names"]),) * 2,
     "got_count": lambda facts: (_length(facts["got"]),) * 2,
 }

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app import people, workers
 from app.db import snapshot
-from app.domain.problem import Words
+from app.domain.bilingual import Words
 from app.domain.report import in_language
 from app.domain.report_text import points_text
 from app.domain.words import LANGUAGES, Language, outcome_word

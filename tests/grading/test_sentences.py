@@ -125,7 +125,11 @@ PAIR = """
     fields: {a: {type: integer}, b: {type: integer}}
     solution: {a: 3, b: 3}
     checks:
-      - {id: equal, kind: property, points: 1, holds: "def holds(a, b): return a == b"}
+      - id: equal
+        kind: property
+        points: 1
+        says: {en: both are the same, zh: 两者相等}
+        holds: "def holds(a, b): return a == b"
 """
 
 SUMS = """
@@ -258,6 +262,23 @@ def test_what_is_right_but_for_the_width_of_float32_is_told_so(findings):
     )
     assert "float32" not in sentence(findings["row_sum"][0], "en")
     assert not any("float32" in sentence(f, "en") for f in findings["value"])
+
+
+def test_a_property_that_an_answer_lacks_is_said_in_the_words_of_the_problem(problem_of, sandbox):
+    for text, english, chinese in (
+        (PAIR, ": both are the same", "：两者相等"),
+        (PAIR.replace("says: {en: both are the same, zh: 两者相等}", ""), "", ""),
+    ):
+        problem = problem_of(text, "pair")
+        run = grade(problem, Submission(answers={"a": 5, "b": 7}), sandbox, 1)
+        told = [
+            report_of(problem, "v", run, language=language, viewer="student").checks[0].message
+            for language in LANGUAGES
+        ]
+        assert told == [
+            f"what was asked for is not true of a, b{english}",
+            f"a, b 不具有题目要求的性质{chinese}",
+        ]
 
 
 def test_hidden_cases_leave_no_trace_in_what_a_student_reads(masked, graded):
