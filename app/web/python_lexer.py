@@ -35,7 +35,7 @@ class LinearPythonLexer(RegexLexer):  # type: ignore[misc]  # untyped
             (words(dir(builtins), prefix=r"(?<!\.)", suffix=r"\b"), Name.Builtin),
             (r"\.?+\d(?:[\w.]|(?<=[eE])[+-])*+", Number),
             (r"\w++", Name),
-            (r"[-+*/%@<>=!&|^~:.]++", Operator),
+            (r"[-+*/%@<>=!&|^~]++", Operator),
             (r".", Punctuation),
         ]
     }

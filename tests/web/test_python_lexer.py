@@ -25,7 +25,7 @@ def pieces(text: str) -> list[tuple[str, str]]:
         ("return x", [("Keyword", "return"), ("Name", "x")]),
         ("returned", [("Name", "returned")]),
         ("def f():", [("Keyword", "def"), ("Function", "f"), ("Punctuation", "(")]),
-        ("class A:", [("Keyword", "class"), ("Class", "A"), ("Operator", ":")]),
+        ("class A:", [("Keyword", "class"), ("Class", "A"), ("Punctuation", ":")]),
         ("sum(x.sum)", [("Builtin", "sum"), ("Punctuation", "("), ("Name", "x")]),
         ("1_0.5e-3j-2", [("Number", "1_0.5e-3j"), ("Operator", "-"), ("Number", "2")]),
         ("'a\\'b' # 'c\nd", [("String", "'a\\'b'"), ("Single", "# 'c"), ("Name", "d")]),
