@@ -114,6 +114,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{in_case}the process ended without an answer{how}",
         "{in_case}进程未给出结果就结束了{how}",
     ),
+    "no_file": (
+        "no file is called {file}; you sent {listed}",
+        "没有名为 {file} 的文件；你提交了 {listed}",
+    ),
     "not_defined": ("your file does not define {entry}", "你的文件没有定义 {entry}"),
     "load_error": (
         "your file could not be loaded: {error}{at_line}{how}",
@@ -154,6 +158,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "wrong_type": (
         "{in_case}the function returned {detail}, expected arrays or numbers",
         "{in_case}函数返回了 {detail}，应返回数组或数字",
+    ),
+    "not_true_or_false": (
+        "{in_case}the function returned {detail}, expected True or False",
+        "{in_case}函数返回了 {detail}，应返回 True 或 False",
     ),
     "forbidden": ("{name} is not allowed here{at_line}", "此处不允许使用 {name}{at_line}"),
     "errored": (
@@ -276,6 +284,8 @@ def _how_many(facts: Mapping[str, Json]) -> tuple[str, str]:
 
 
 def _at_line(facts: Mapping[str, Json]) -> tuple[str, str]:
+    if facts.get("in_given"):
+        return " (in the problem's own code, which calls yours)", "（在题目调用你的代码的程序中）"
     if not facts.get("line"):
         return "", ""
     english, chinese = _place(facts["file"], facts.get("cell"), facts["line"])

@@ -8,7 +8,7 @@ from app.domain.outcome import Outcome
 from app.domain.problem import CodeProblem
 from app.domain.run import CheckResult, Finding, Remark
 from app.grading.calls import Calls, call, files_with_given
-from app.grading.cases import Case
+from app.grading.cases import GIVEN, Case
 from app.grading.checks import further_calls, judge
 from app.grading.checks.repeatable import reseeded_key
 from app.grading.checks.static import StaticVerdicts
@@ -98,8 +98,9 @@ def run_calls(
 ) -> Answers:
     """One pass through the sandbox; every key gets its answer."""
     limits = limits or sandbox_limits(problem)
+    given = GIVEN if problem.given else ""
     files = files_with_given(problem, files)
-    job = Job(files=files, calls=tuple(calls.values()), seed=seed, limits=limits)
+    job = Job(files=files, calls=tuple(calls.values()), seed=seed, limits=limits, given=given)
     return dict(zip(calls, sandbox.run(job), strict=True))
 
 

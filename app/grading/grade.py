@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.outcome import Outcome
 from app.domain.problem import (
@@ -14,7 +14,7 @@ from app.domain.problem import (
     needs_sandbox,
     questions_of,
 )
-from app.domain.run import CheckResult, Finding, RunResult
+from app.domain.run import CheckResult, Finding, Json, RunResult
 from app.domain.submission import Submission
 from app.grading.answers import judge_answers
 from app.grading.cases import Case, draw_cases
@@ -30,7 +30,11 @@ from app.grading.code import (
 )
 from app.grading.diagnose import diagnose
 from app.grading.expected import Expected, expected_results
+from app.sandbox.modules import is_called
 from app.sandbox.sandbox import Sandbox
+
+NAMED = 5
+"""Names of files that one sentence tells."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def grade(problem: Problem, submission: Submission, sandbox: Sandbox, seed: int)
     The same ``seed`` gives the same inputs and, for code that repeats itself, the same score.
     Raises AttestError for what is our fault: a solution that fails, a lost sandbox.
     """
-    if isinstance(problem, CodeProblem) and not submission.is_empty:
+    if isinstance(problem, CodeProblem) and not nothing_to_judge(problem, submission):
         return grade_code(problem, submission, sandbox, seed)
     return grade_without_code(problem, submission, seed, sandbox)
 
@@ -55,14 +59,14 @@ def grade(problem: Problem, submission: Submission, sandbox: Sandbox, seed: int)
 def grade_without_code(
     problem: Problem, submission: Submission, seed: int, sandbox: Sandbox | None = None
 ) -> RunResult:
-    """Grades a filled-in sheet or an empty file: no student's code is run.
+    """Grades a filled-in sheet, or files with nothing to judge: no student's code is run.
 
     The sandbox may only be missing where ``needs_sandbox`` says that nothing else is run either.
     """
     began = time.monotonic()
     notes: tuple[str, ...] = ()
-    if submission.is_empty:
-        checks = empty(problem, submission)
+    if nothing := nothing_to_judge(problem, submission):
+        checks = tuple(replace(nothing, id=check.id) for check in questions_of(problem))
     else:
         assert not isinstance(problem, CodeProblem)
         checks, notes = judge_answers(problem, submission.answers, seed, sandbox)
@@ -139,14 +143,20 @@ def rubric_results(problem: FieldProblem, submission: Submission) -> Iterator[Ch
         yield CheckResult(id=line.id, outcome=outcome, points=0.0, finding=finding)
 
 
-def empty(problem: Problem, submission: Submission) -> tuple[CheckResult, ...]:
-    """Every check of a submission whose files hold nothing."""
-    name = ", ".join(submission.files)
-    finding = Finding(key="empty", facts={"file": name})
-    return tuple(
-        CheckResult(id=check.id, outcome=Outcome.LOAD_ERROR, points=0.0, finding=finding)
-        for check in questions_of(problem)
-    )
+def nothing_to_judge(problem: Problem, submission: Submission) -> CheckResult | None:
+    """What becomes of every check where the files hold nothing, or none has the name that the
+    problem asks for; the check's id is left empty."""
+    if submission.is_empty:
+        name = ", ".join(submission.files)
+        finding = Finding(key="empty", facts={"file": name})
+        return CheckResult(id="", outcome=Outcome.LOAD_ERROR, points=0.0, finding=finding)
+    asked = problem.file if isinstance(problem, CodeProblem) else ""
+    if not asked or any(is_called(name, asked) for name in submission.files):
+        return None
+    sent = list(submission.files)
+    names: list[Json] = [*sent[:NAMED], *(["…"] if len(sent) > NAMED else [])]
+    finding = Finding(key="no_file", facts={"file": asked, "names": names})
+    return CheckResult(id="", outcome=Outcome.NOT_DEFINED, points=0.0, finding=finding)
 
 
 def total(checks: Sequence[CheckResult]) -> float:

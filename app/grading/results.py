@@ -110,6 +110,7 @@ def finding_of(failure: Failure, case: str, entry: str) -> Finding:
             "limit": failure.limit,
             "signal": failure.signal,
             "exit_code": failure.exit_code,
+            "in_given": failure.in_given,
             **more,
         },
     )

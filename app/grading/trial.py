@@ -102,9 +102,15 @@ def failure_verdict(results: Results, trial: Trial) -> Verdict | None:
         return None
     missed = results.failure.outcome == Outcome.NOT_DEFINED and results.failure.detail
     finding = finding_of(results.failure, trial.case.name, missed or trial.case.call)
+    if results.failure.outcome == Outcome.WRONG_TYPE and _asks_yes_or_no(trial.returns):
+        finding = replace(finding, key="not_true_or_false")
     if results.failure.outcome == Outcome.RAISED:
         finding = replace(finding, facts={**finding.facts, "shapes": _shapes(trial.case)})
     return Verdict(results.failure.outcome, finding)
+
+
+def _asks_yes_or_no(returns: Mapping[str, Parameter]) -> bool:
+    return [(stated.dtype, stated.shape) for stated in returns.values()] == [("bool", ())]
 
 
 def _shapes(case: Case) -> dict[str, Json]:

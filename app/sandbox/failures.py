@@ -15,11 +15,15 @@ _OUTSIDE_MEMORY = "DefaultCPUAllocator"  # torch tells its MemoryError in a Runt
 
 
 class Place(NamedTuple):
-    """A line of a student's file, in a notebook of one of its cells; "" and None if unknown."""
+    """A line of a student's file, in a notebook of one of its cells; "" and None if unknown.
+
+    ``in_given`` says that only code which the problem gives was running.
+    """
 
     file: str
     cell: int | None
     line: int | None
+    in_given: bool = False
 
 
 def cell_path(path: str, number: int) -> str:
@@ -27,9 +31,10 @@ def cell_path(path: str, number: int) -> str:
     return f"{path}, cell {number}"
 
 
-def of_call(error: BaseException, directory: str) -> FailureHeader:
-    """What a call ended with; ``directory`` holds the student's files."""
-    place = _place(error, directory)
+def of_call(error: BaseException, directory: str, given: str = "") -> FailureHeader:
+    """What a call ended with; ``directory`` holds the student's files, and beside them the file
+    ``given``, which is not theirs."""
+    place = _place(error, directory, given)
     if isinstance(error, SystemExit):
         return FailureHeader(
             "crashed",
@@ -46,10 +51,11 @@ def of_call(error: BaseException, directory: str) -> FailureHeader:
     )
 
 
-def of_loading(error: BaseException, name: str, directory: str) -> FailureHeader:
-    """What loading the file ``name`` ended with."""
-    place = _place(error, directory)
-    place = place._replace(file=place.file or name)
+def of_loading(error: BaseException, name: str, directory: str, given: str = "") -> FailureHeader:
+    """What loading the file ``name`` ended with; the others as in ``of_call``."""
+    place = _place(error, directory, given)
+    if name != given:
+        place = place._replace(file=place.file or name)
     if isinstance(error, SystemExit):
         detail, code = f"{name} calls sys.exit() when it is loaded", _exit_code(error)
         return FailureHeader("load_error", detail, "SystemExit", exit_code=code, **place._asdict())
@@ -124,20 +130,22 @@ def _type_name(error: BaseException) -> str:
     return name[: wire.MAX_KEY].encode("utf-8", "replace").decode()
 
 
-def _place(error: BaseException, directory: str) -> Place:
+def _place(error: BaseException, directory: str, given: str) -> Place:
     """The innermost place in the student's own files, or none."""
     if isinstance(error, SyntaxError) and type(error.lineno) is int and error.lineno > 0:
         file, cell = _own_file(error.filename, directory)
-        if file:
+        if file and file != given:
             return Place(file, cell, error.lineno)
-    return _innermost(error.__traceback__, directory)
+    return _innermost(error.__traceback__, directory, given)
 
 
-def _innermost(trace: TracebackType | None, directory: str) -> Place:
+def _innermost(trace: TracebackType | None, directory: str, given: str) -> Place:
     place = Place("", None, None)
     for frame, line in traceback.walk_tb(trace):
         file, cell = _own_file(frame.f_code.co_filename, directory)
-        if file and line:
+        if file and file == given:
+            place = place._replace(in_given=not place.file)
+        elif file and line:
             place = Place(file, cell, line)
     return place
 

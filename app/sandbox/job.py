@@ -55,12 +55,14 @@ class Job:
 
     ``files`` are loaded once per process, in order, as modules that are not ``__main__``; their
     directory is the working directory. ``seed`` sets the global generators after the fork.
+    ``given`` names the one of them that is not the student's: no failure is placed in it.
     """
 
     files: Mapping[str, bytes]
     calls: tuple[Call, ...]
     seed: int
     limits: Limits = field(default_factory=Limits)
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ class Failure:
     of the type that could not be taken; ``file`` and ``line`` point into the student's files, in a
     notebook with the ``cell``;
     ``limit`` is the exceeded limit with its unit, as in "2 s"; ``signal`` the number of the
-    signal that ended the process.
+    signal that ended the process; ``in_given`` says that no line of the student's was running, but
+    one of the file that the job calls ``given``.
     """
 
     outcome: Outcome
@@ -93,6 +96,7 @@ class Failure:
     limit: str = ""
     signal: int | None = None
     exit_code: int | None = None
+    in_given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

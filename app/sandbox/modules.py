@@ -14,6 +14,12 @@ ROOT = "(submission)"
 statement can name it."""
 
 
+def is_called(name: str, file: str) -> bool:
+    """Whether ``file`` means the file ``name``: it is its path, or what that ends with, or a
+    notebook's but for its ending."""
+    return f"/{name}".endswith((f"/{file}", f"/{file.removesuffix('.py')}.ipynb"))
+
+
 class Modules:
     """The Python files ``names`` in ``directory``, where they lie already.
 

@@ -21,7 +21,7 @@ import torch
 from . import wire
 from .calling import called
 from .failures import of_call, of_loading
-from .modules import Modules
+from .modules import Modules, is_called
 from .notebook_module import run_notebook, shortened
 from .results import NotTaken, TooLarge, flatten, flatten_arguments
 from .sources import check_text
@@ -71,7 +71,7 @@ def serve(job: int) -> None:
     _seed(load.seed)
     printed = _redirect_output(load.stdout_limit)
     files = {name: body.tobytes() for name, body in zip(load.files, bodies, strict=True)}
-    submission = Submission(load.directory, files)
+    submission = Submission(load.directory, files, load.given)
     failure = submission.load()
     _answer(job, Reply(LOADING, failure, remarks=shortened(submission.remarks)))
     while True:
@@ -193,8 +193,9 @@ def _flush() -> None:
 class Submission:
     """The files as loaded modules, and what went wrong while loading."""
 
-    def __init__(self, directory: str, files: dict[str, bytes]) -> None:
+    def __init__(self, directory: str, files: dict[str, bytes], given: str = "") -> None:
         self.directory = directory
+        self.given = given
         self._files = files
         self._modules: dict[str, ModuleType] = {}
         self.remarks: list[RemarkHeader] = []
@@ -212,7 +213,7 @@ class Submission:
             for name in names:
                 self._load(modules, name)
         except BaseException as error:  # noqa: BLE001 - SystemExit too is the student's
-            return of_loading(error, name, self.directory)
+            return of_loading(error, name, self.directory, self.given)
         finally:
             _flush()
         return None
@@ -237,20 +238,14 @@ class Submission:
         self.remarks += run_notebook(module, name, self._files[name])
 
     def find(self, entry: str, file: str | None) -> Callable[..., object] | None:
-        """The function called ``entry``, in the first file that defines or imports it.
-
-        ``file`` is one file's path, or what that ends with, or a notebook's but for its ending.
-        """
-        named = [name for name in self._modules if file is None or _is_called(name, file)]
+        """The function called ``entry``, in the first file that defines or imports it; ``file`` as
+        in ``is_called``."""
+        named = [name for name in self._modules if file is None or is_called(name, file)]
         for name in sorted(named, key=lambda name: name != file):
             if entry in (defined := vars(self._modules[name])):
                 found: Callable[..., object] = defined[entry]
                 return found
         return None
-
-
-def _is_called(name: str, file: str) -> bool:
-    return f"/{name}".endswith((f"/{file}", f"/{file.removesuffix('.py')}.ipynb"))
 
 
 # One call
@@ -275,7 +270,7 @@ def _make(
     except TooLarge as error:
         return Reply(call.number, FailureHeader("output_too_large", limit=error.limit)), []
     except BaseException as error:  # noqa: BLE001 - SystemExit and evil ones too
-        return Reply(call.number, of_call(error, submission.directory)), []
+        return Reply(call.number, of_call(error, submission.directory, submission.given)), []
     results = [array for _, array in (*values, *after)]
     headers = [wire.describe(array) for array in results]
     found, standing = [header for header, _ in values], [header for header, _ in after]

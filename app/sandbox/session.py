@@ -99,6 +99,7 @@ class Session:
             seed=job.seed % (1 << 64),
             stdout_limit=job.limits.stdout_kb * 1000 + 1,
             output_limit=job.limits.output_mb << 20,
+            given=job.given,
             arrays=[wire.describe(body) for body in bodies],
         )
         started = time.monotonic()
@@ -201,6 +202,7 @@ class Session:
             line=told.line if own_file else None,
             limit=self._memory() if outcome is Outcome.OUT_OF_MEMORY else limit.get(told.limit, ""),
             exit_code=told.exit_code,
+            in_given=told.in_given,
         )
 
     def _memory(self) -> str:

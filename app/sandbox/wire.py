@@ -94,6 +94,7 @@ class FailureHeader(Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     line: _Position | None = None
     limit: Literal["", "arrays", "bytes"] = ""
     exit_code: _Number | None = None
+    in_given: bool = False
 
 
 class RemarkHeader(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -116,6 +117,7 @@ class Load(Struct, forbid_unknown_fields=True, frozen=True):
     seed: int
     stdout_limit: int
     output_limit: int
+    given: str = ""  # the one of them that is not the student's
     arrays: list[ArrayHeader] = []
 
 

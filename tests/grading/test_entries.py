@@ -1,9 +1,14 @@
 """Several functions in one problem, procedures around them, nested and callable arguments."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from app.domain.submission import Submission
+from app.domain.words import sentence
 from app.grading.cases import draw_cases
+from app.grading.grade import grade
 from app.sandbox.job import Function
 
 PROBLEM = """
@@ -142,6 +147,73 @@ def test_a_class_that_is_not_there_fails_only_the_procedure_that_uses_it(judged,
     run = graded(model, RIGHT.replace("class counter", "class kounter"))
     (finding,) = (r.finding for r in run.checks if r.id == "steps")
     assert finding.facts["entry"] == "counter"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "told"),
+    [
+        (  # in the procedure alone
+            "def add",
+            "def addd",
+            "steps",
+            "case steps: AttributeError: 'counter' object has no attribute 'add' (in the problem's "
+            "own code, which calls yours)",
+        ),
+        (  # in the student's class, called by the procedure
+            "self.seen.append(step)",
+            "step / 0",
+            "steps",
+            "case steps: ZeroDivisionError: division by zero (work.py, line 10)",
+        ),
+        (  # in the problem's function, called by the student's
+            "f(f(x))",
+            "f('text')",
+            "functions",
+            "case negative: TypeError: bad operand type for unary -: 'str' (work.py, line 14)",
+        ),
+    ],
+)
+def test_an_exception_is_placed_in_the_student_s_line_and_never_in_the_problem_s_own_code(
+    old, new, check, told, model, graded
+):
+    last = tuple(replace(c, cases=c.cases[-1:]) for c in model.checks)
+    run = graded(replace(model, checks=last), RIGHT.replace(old, new))
+    (finding,) = (result.finding for result in run.checks if result.id == check)
+    assert sentence(finding, "en").startswith(told)
+    assert "given_by_staff" not in sentence(finding, "en") + sentence(finding, "zh")
+
+
+def test_an_exception_in_the_problem_s_own_code_is_told_in_chinese_too(model, graded):
+    run = graded(model, RIGHT.replace("def add", "def addd"))
+    (finding,) = (result.finding for result in run.checks if result.id == "steps")
+    assert "（在题目调用你的代码的程序中）" in sentence(finding, "zh")
+
+
+@pytest.mark.parametrize("files", [["mymodel.py"], ["a.py", "src/model.py.txt"]])
+def test_where_no_file_has_the_name_that_is_asked_for_that_is_said(files, model, sandbox):
+    asked = replace(model, file="model.py")
+    sent = Submission(files=dict.fromkeys(files, RIGHT.encode()))
+    run = grade(asked, sent, sandbox, 1)
+    assert run.score == 0
+    assert {result.outcome for result in run.checks} == {"not_defined"}
+    told = {sentence(result.finding, "en") for result in run.checks}
+    assert told == {f"no file is called model.py; you sent {', '.join(files)}"}
+    told = sentence(run.checks[0].finding, "zh")
+    assert told == f"没有名为 model.py 的文件；你提交了 {', '.join(files)}"
+
+
+@pytest.mark.parametrize("name", ["model.py", "src/model.py"])
+def test_a_file_of_the_name_that_is_asked_for_is_found_in_a_folder_too(name, model, sandbox):
+    sent = Submission(files={"notes.py": b"x = 1", name: RIGHT.encode()})
+    assert grade(replace(model, file="model.py"), sent, sandbox, 1).score == 10
+
+
+def test_of_many_files_that_were_sent_the_first_are_named(model, sandbox):
+    sent = Submission(files={f"f{n}.py": b"x = 1" for n in range(9)})
+    (finding, *_) = (
+        r.finding for r in grade(replace(model, file="model.py"), sent, sandbox, 1).checks
+    )
+    assert sentence(finding, "en").endswith("you sent f0.py, f1.py, f2.py, f3.py, f4.py, …")
 
 
 def test_writing_into_nested_weights_is_seen_behind_a_procedure(judged):

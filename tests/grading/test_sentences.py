@@ -71,6 +71,11 @@ def findings(masked, sdpa, sheet, shapes, problem_of, graded, sandbox):
         (problem_of(FORMULA, "formula"), {"flops": "B*T", "axis": "queries", "right": True}),
     ]
     runs += [grade_without_code(p, Submission(answers=raw), 1) for p, raw in answers]
+    runs.append(
+        graded(problem_of(YES_OR_NO, "yes-or-no"), "def is_even(n): return str(n % 2 == 0)")
+    )
+    elsewhere = replace(problems["sums"], file="sums.py")
+    runs.append(graded(elsewhere, "def f(x): return x"))
     pair = Submission(answers={"a": 5, "b": 7})
     essay = problem_of(ESSAY, "essay")
     runs.append(grade_without_code(essay, Submission(answers={}), 1))
@@ -112,6 +117,24 @@ ESSAY = """
     statement: {en: Write., zh: 写。}
     max_chars: 100
     rubric: [{id: clear, points: 1, says: {en: It is clear., zh: 清楚。}}]
+"""
+
+YES_OR_NO = """
+    id: yes-or-no
+    kind: code
+    title: {en: Yes or no, zh: 是否}
+    section: "3.1"
+    source: written for the tests
+    points: 1
+    statement: {en: Say., zh: 说。}
+    entry: is_even
+    parameters: {n: {dtype: int64}}
+    returns: {even: {dtype: bool}}
+    starter: "def is_even(n): ..."
+    solution: "def is_even(n): return n % 2 == 0"
+    cases: {three: {n: 3}}
+    checks:
+      - {id: even, kind: values, cases: [three], points: 1}
 """
 
 PAIR = """
@@ -204,6 +227,8 @@ def test_what_is_expected_is_told_only_where_it_may_be(findings):
         ("row_sum", "case a: row A[0] sums to 6, expected 1"),
         ("not_run", "not judged, since this did not pass: sums"),
         ("no_answer", "there is no answer for Z"),
+        ("no_file", "no file is called sums.py; you sent work.py"),
+        ("not_true_or_false", "case three: the function returned str, expected True or False"),
     ],
 )
 def test_sentences_read_like_this(findings, key, told):
