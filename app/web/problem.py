@@ -1,5 +1,6 @@
 """One problem: what is asked, the viewer's attempts, and the forms to send work with."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -8,7 +9,15 @@ from starlette.concurrency import run_in_threadpool
 
 from app import problems, submissions
 from app.db import Sessions, snapshot, transaction
-from app.domain.problem import CodeProblem, Problem, entries_of, questions_of, written_entries
+from app.domain.problem import (
+    CodeProblem,
+    Entry,
+    Parameter,
+    Problem,
+    entries_of,
+    questions_of,
+    written_entries,
+)
 from app.errors import NotFound
 from app.http.access import Configuration, Database, RateLimits, Student
 from app.models import Person
@@ -114,7 +123,17 @@ def problem_facts(problem: Problem, draft: Draft, settings: Settings) -> dict[st
         "problem": problem,
         "questions": questions_of(problem),
         "signatures": written_entries(code) if code else {},
+        "as_above": dict(_as_above(written_entries(code))) if code else {},
         "starter": highlighted(code.starter, ".py") if code else None,
         "draft": draft,
         "upload_limit_mb": settings.upload_limit / 2**20,
     }
+
+
+def _as_above(entries: Mapping[str, Entry]) -> Iterator[tuple[str, set[str]]]:
+    """By entry, the dictionaries among its parameters that an earlier entry has just so: their
+    members, which can be dozens, are listed there."""
+    above: dict[str, Parameter] = {}
+    for name, entry in entries.items():
+        yield name, {n for n, p in entry.parameters.items() if p.members and above.get(n) == p}
+        above |= entry.parameters

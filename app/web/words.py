@@ -62,6 +62,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     # A problem
     "section": ("Section {section}", "第 {section} 节"),
     "signature": ("What to write", "函数签名"),
+    "as_above": ("as above", "同上"),
     "role_parameter": ("parameter", "参数"),
     "role_result": ("result", "返回值"),
     "name": ("Name", "名称"),

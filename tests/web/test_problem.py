@@ -228,6 +228,15 @@ def test_a_dictionary_among_the_parameters_is_shown_with_its_members(browse, dat
     assert "<code>blocks[i].W</code>" in page
 
 
+def test_a_dictionary_that_two_functions_take_is_listed_once(browse, database, shipped):
+    with transaction(database) as session:
+        problems.propose(session, shipped["s36-encoder-decoder"], None, proven=True)
+    page = browse("student").get("/problems/s36-encoder-decoder").text
+    assert page.count("<code>weights.enc[i].self.WQ</code>") == 1
+    assert page.count('<th scope="row"><code>weights</code></th>') == 2
+    assert page.count("as above") == 2  # weights and config
+
+
 def test_a_text_problem_asks_for_a_text_with_its_fields_beside_it(browse, with_text):
     page = browse("student").get(f"/problems/{with_text}").text
     assert 'name="submission.text"' in page
