@@ -317,6 +317,7 @@ _DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _FRACTION = re.compile(rf"(?P<above>[+-]?{_DECIMAL})(?: */ *(?P<below>{_DECIMAL}))?")
 _PERCENT = re.compile(rf"[+-]?{_DECIMAL} *%")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_GROUPS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _NOT_FINITE = {sign + word for sign in ("", "+", "-") for word in ("nan", "inf", "infinity")}
 
 
@@ -339,6 +340,8 @@ def _quotient(above: str, below: str | None) -> float:
 def _number_hint(text: str) -> str:
     if _PERCENT.fullmatch(text):
         return f"write {float(text.rstrip(' %')) / 100:.12g}, without a percent sign"
+    if _GROUPS.fullmatch(text):
+        return f"write {text.replace(',', '')}, without commas"
     if _DECIMAL_COMMA.fullmatch(text):
         return f"write {text.replace(',', '.')}, with a decimal point"
     return "expected a form such as 0.125, 1/8 or 1.25e-1"
@@ -346,6 +349,8 @@ def _number_hint(text: str) -> str:
 
 def _read_integer(raw: object) -> int | float:
     whole = raw
+    if isinstance(raw, str) and re.fullmatch("[+-]?[0-9,]*,[0-9,]*", _plain(raw)):
+        raise _Unreadable(f"{quoted(raw)} is not one whole number: leave the comma out")
     if isinstance(raw, str) and re.fullmatch(r"[+-]?[0-9]{1,20}", _plain(raw)):
         whole = int(_plain(raw))
     if not isinstance(whole, int) or isinstance(whole, bool):

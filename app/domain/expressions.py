@@ -256,7 +256,7 @@ _HINTS = {
     "÷": "write / for a quotient",
     "√": "write sqrt(x) for a square root",
     "=": "give one side only, without =",
-    ",": "give one formula, with a decimal point in its numbers",
+    ",": "give one formula, without commas in its numbers: 46080, or 3.5 with a decimal point",
     **dict.fromkeys("×·⋅∙•✕✖", "write * for a product"),
     **dict.fromkeys("\\$", "write plain arithmetic, not LaTeX"),
 }

@@ -238,6 +238,7 @@ def test_comparing_at_no_points_is_refused():
         ("D**(1/2)", "write sqrt(x)"),
         ("N=B*T", "without ="),
         ("3,5", "decimal point"),
+        ("46,080*B", "without commas in its numbers"),
         (r"\frac{1}{2}", "not LaTeX"),
     ],
 )

@@ -7,6 +7,8 @@ import pytest
 from app.grading.checks.static_rules import IMPORT, NAME, UNREADABLE, forbidden
 from app.sandbox.notebook import read_cells
 
+MAIN = "if __name__ == '__main__'"
+
 PROBLEM = """
     id: by-hand
     kind: code
@@ -66,6 +68,12 @@ def test_forbidden_code_is_told_with_its_line_and_costs_that_check_alone(found):
     assert {r.outcome for r in results.values()} == {"passed"}
 
 
+def test_what_never_runs_here_is_not_looked_at(found):
+    checks = "    import fractions\n    print(fractions.Fraction(1, 3), f)\n"
+    results = found(f"def f(x):\n    return x / x.sum()\n\n{MAIN}:\n{checks}")
+    assert {r.outcome for r in results.values()} == {"passed"}
+
+
 def test_code_that_depends_on_the_seed_is_not_repeatable_and_is_named(found):
     results = found("""
         import numpy as np
@@ -110,6 +118,13 @@ def test_parsing_a_student_s_text_runs_nothing_of_it(found):
         ("from numpy import linalg", [], ["numpy.linalg"], [[0, 0, 1, IMPORT, 0]]),
         ("import numpy", [], ["numpy.linalg", "scipy"], []),
         ("import scipyx", [], ["scipy"], []),
+        (f"{MAIN}:\n    import scipy\n    eval('1')", ["eval"], ["scipy"], []),
+        ("if ('__main__') == __name__:\n    import scipy", [], ["scipy"], []),
+        (f"{MAIN}: pass\nelse: import scipy", [], ["scipy"], [[0, 0, 2, IMPORT, 0]]),
+        (f"{MAIN} or True: import scipy", [], ["scipy"], [[0, 0, 1, IMPORT, 0]]),
+        ("if __name__ != '__main__': import scipy", [], ["scipy"], [[0, 0, 1, IMPORT, 0]]),
+        (f"def f():\n  {MAIN}: eval('1')", ["eval"], [], [[0, 0, 2, NAME, 0]]),
+        (f"__name__ = '__main__'\n{MAIN}: eval('1')", ["eval"], [], [[0, 0, 2, NAME, 0]]),
         ("def f(:", [], ["scipy"], [[0, 0, 1, UNREADABLE, 0]]),
         ("x = '\0'", [], ["scipy"], [[0, 0, 1, UNREADABLE, 0]]),
     ],
@@ -137,6 +152,8 @@ def notebook(*cells: str) -> bytes:
     [
         (["x = 1", "import scipy"], [[0, 2, 1, IMPORT, 0]]),
         (["import torch as t", "# text", "\nt.softmax(x)"], [[0, 3, 2, NAME, 0]]),
+        ([f"{MAIN}:\n    import scipy"], []),
+        (["__name__ = '__main__'", f"{MAIN}: import scipy"], [[0, 2, 1, IMPORT, 0]]),
         (["%matplotlib inline\nimport scipy"], [[0, 1, 2, IMPORT, 0]]),
         (["torch.softmax(x)", "import scipy"], [[0, 1, 1, NAME, 0], [0, 2, 1, IMPORT, 0]]),
         (["import scipy +", "%%bash\nimport scipy", "'import scipy'"], []),

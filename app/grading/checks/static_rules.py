@@ -33,7 +33,7 @@ def forbidden(
         except _UNREADABLE as error:
             found.append([number, 0, getattr(error, "lineno", None) or 1, UNREADABLE, 0])
             continue
-        rows = {(number, *row) for row in _broken(trees, names, imports)}
+        rows = {(number, *row) for row in _broken(_running(trees), names, imports)}
         found.extend(list(row) for row in sorted(rows))
     return found
 
@@ -49,6 +49,29 @@ def _cells(source: bytes, read_cells: ReadCells) -> dict[int, ast.Module]:
         with contextlib.suppress(SyntaxError, ValueError):
             trees[cell.number] = ast.parse(cell.python)
     return trees
+
+
+def _running(trees: dict[int, ast.Module]) -> dict[int, ast.Module]:
+    """The module without what stands under ``if __name__ == "__main__"``, which never runs here:
+    checks of the student's own. With it if the name is set anywhere."""
+    if any(_sets_name(node) for tree in trees.values() for node in ast.walk(tree)):
+        return trees
+    return {cell: ast.Module(list(_statements(tree)), []) for cell, tree in trees.items()}
+
+
+def _sets_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "__name__" and type(node.ctx) is not ast.Load
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    for statement in tree.body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) in _IS_MAIN:
+            yield from statement.orelse
+        else:
+            yield statement
+
+
+_IS_MAIN = ("__name__ == '__main__'", "'__main__' == __name__")
 
 
 def _broken(
