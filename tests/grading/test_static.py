@@ -127,6 +127,8 @@ def test_parsing_a_student_s_text_runs_nothing_of_it(found):
         (f"__name__ = '__main__'\n{MAIN}: eval('1')", ["eval"], [], [[0, 0, 2, NAME, 0]]),
         ("def f(:", [], ["scipy"], [[0, 0, 1, UNREADABLE, 0]]),
         ("x = '\0'", [], ["scipy"], [[0, 0, 1, UNREADABLE, 0]]),
+        ("x" + ".a" * 1500, ["scipy"], [], [[0, 0, 1, UNREADABLE, 0]]),
+        ("if " + "-" * 1500 + "x: import scipy", [], ["scipy"], [[0, 0, 1, IMPORT, 0]]),
     ],
 )
 def test_names_and_imports_are_found_as_python_binds_them(source, names, imports, rows):

@@ -30,10 +30,10 @@ def forbidden(
     for number, (source, read_cells) in enumerate(sources):
         try:
             trees = _cells(source, read_cells) if read_cells else {0: ast.parse(bytes(source))}
+            rows = {(number, *row) for row in _broken(_running(trees), names, imports)}
         except _UNREADABLE as error:
             found.append([number, 0, getattr(error, "lineno", None) or 1, UNREADABLE, 0])
             continue
-        rows = {(number, *row) for row in _broken(_running(trees), names, imports)}
         found.extend(list(row) for row in sorted(rows))
     return found
 
@@ -65,13 +65,19 @@ def _sets_name(node: ast.AST) -> bool:
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
     for statement in tree.body:
-        if isinstance(statement, ast.If) and ast.unparse(statement.test) in _IS_MAIN:
+        if isinstance(statement, ast.If) and _asks_for_main(statement.test):
             yield from statement.orelse
         else:
             yield statement
 
 
-_IS_MAIN = ("__name__ == '__main__'", "'__main__' == __name__")
+def _asks_for_main(test: ast.expr) -> bool:
+    match test:
+        case ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]):
+            return True
+        case ast.Compare(ast.Constant("__main__"), [ast.Eq()], [ast.Name("__name__")]):
+            return True
+    return False
 
 
 def _broken(
