@@ -6,9 +6,12 @@ import pickle
 from app.sandbox.job import Answer, Job
 from app.sandbox.sandbox import Sandbox
 
+KEPT = 16
+"""Jobs whose answers are kept, which may be large; what a proof repeats, it repeats soon."""
+
 
 class RememberingSandbox(Sandbox):
-    """Runs each job once in ``sandbox``, and answers the same job from memory afterwards.
+    """Runs jobs in ``sandbox``, and answers from memory those that it has run shortly before.
 
     Never for students' work: what they send again is run again.
     """
@@ -20,9 +23,11 @@ class RememberingSandbox(Sandbox):
 
     def run(self, job: Job) -> list[Answer]:
         key = hashlib.sha256(pickle.dumps(job)).digest()
-        if key not in self._known:
-            self._known[key] = self._sandbox.run(job)
-        return self._known[key]
+        answers = self._known.pop(key, None) or self._sandbox.run(job)
+        self._known[key] = answers
+        if len(self._known) > KEPT:
+            del self._known[next(iter(self._known))]
+        return answers
 
     def close(self) -> None:
         """Leaves the sandbox to whoever opened it."""
