@@ -1,9 +1,13 @@
 """Which known misunderstanding a submission equals: exactly one is named, or none.
 
-A misconception is a candidate if it equals the student's results on every case of the run, NaN
-equal to NaN, and fails a check that the student fails, with the same outcome. While several are
-left, further inputs are drawn. Misconceptions run in the sandbox like anyone's code; all of them
-share one process on the first failed case, which leaves few that need more.
+A misconception may be the cause of a failed check if it fails it with the same outcome, and gives
+the student's results, NaN equal to NaN, on every case that calls no other functions than those of
+the check's deciding case and those that the misconception gets wrong. So of mistakes in two
+functions each is named, and two in one function equal no known one. While a check has several
+candidates, further inputs are drawn.
+
+Misconceptions run in the sandbox like anyone's code; all of them share one process on the first
+failed cases, which leaves few that need more.
 """
 
 import dataclasses
@@ -43,6 +47,16 @@ class Failed:
     case: Case
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A misconception that may be the cause of these failed checks: with these of the student's
+    functions it gives the student's results."""
+
+    known: Misconception
+    checks: frozenset[str]
+    functions: frozenset[str]
+
+
 def diagnose(
     run: Run,
     results: Sequence[CheckResult],
@@ -50,28 +64,29 @@ def diagnose(
     sandbox: Sandbox,
     seed: int,
 ) -> tuple[CheckResult, ...]:
-    """``results`` with the one matching misconception named on each check that it fails too."""
+    """``results`` with the misconception named on each failed check that exactly one explains."""
     results = [_forbidden(result, run.problem) for result in results]
     failed = _failed(run, results)
     if not failed or not run.problem.misconceptions:
         return tuple(results)
-    likely = _equal_on([failed[0].case], run, run.problem.misconceptions, sandbox, seed)
-    explained = {m.id: _explained(m, failed, run, sandbox, seed) for m in likely}
-    candidates = [m for m in likely if explained[m.id]]
+    likely = _likely(failed, run, sandbox, seed)
+    candidates = [_candidate(known, failed, run, sandbox, seed) for known in likely]
     for extra in range(1, FURTHER_DRAWS + 1):
-        if len(candidates) < 2:
+        if all(len(_causes(result, candidates)) < 2 for result in results):
             break
         further = _answered(run, files, draw_cases(run.problem, seed, extra), sandbox, seed)
-        candidates = _equal_on(further.cases, further, candidates, sandbox, seed)
-    if len(candidates) != 1:
-        return tuple(results)
-    (cause,) = candidates
-    return tuple(
-        dataclasses.replace(result, misconception=cause.id)
-        if result.id in explained[cause.id]
-        else result
-        for result in results
-    )
+        candidates = _still_equal(candidates, further, sandbox, seed)
+    return tuple(_named(result, _causes(result, candidates)) for result in results)
+
+
+def _named(result: CheckResult, causes: Sequence[Misconception]) -> CheckResult:
+    return dataclasses.replace(result, misconception=causes[0].id) if len(causes) == 1 else result
+
+
+def _causes(result: CheckResult, candidates: Sequence[Candidate]) -> list[Misconception]:
+    """What explains a failed check: of two the one that explains more functions."""
+    able = [c for c in candidates if result.id in c.checks]
+    return [c.known for c in able if not any(c.functions < other.functions for other in able)]
 
 
 def _forbidden(result: CheckResult, problem: CodeProblem) -> CheckResult:
@@ -100,23 +115,50 @@ def _answered(
     return Run(run.problem, cases, answers, expected={})
 
 
-def _equal_on(
+def _likely(failed: Sequence[Failed], run: Run, sandbox: Sandbox, seed: int) -> list[Misconception]:
+    """Those that give the student's answer on the first failed case of some functions."""
+    first = {functions_of(f.case): f.case for f in reversed(failed)}
+    known = run.problem.misconceptions
+    agreed = _agreed(known, list(first.values()), run, sandbox, seed)
+    return [candidate for candidate in known if agreed[candidate.id]]
+
+
+def _still_equal(
+    candidates: Sequence[Candidate], further: Run, sandbox: Sandbox, seed: int
+) -> list[Candidate]:
+    """Those that give the student's answers on the further cases of their functions too."""
+    known = [candidate.known for candidate in candidates]
+    agreed = _agreed(known, further.cases, further, sandbox, seed)
+    return [c for c in candidates if _of_these(c.functions, further.cases) <= agreed[c.known.id]]
+
+
+def functions_of(case: Case) -> frozenset[str]:
+    """The student's functions that a case calls: its entry, or those that a procedure uses."""
+    return frozenset(case.entry.uses or (case.call,))
+
+
+def _of_these(functions: frozenset[str], cases: Sequence[Case]) -> set[str]:
+    """The names of the cases that call no other functions."""
+    return {case.name for case in cases if functions_of(case) <= functions}
+
+
+def _agreed(
+    candidates: Sequence[Misconception],
     cases: Sequence[Case],
     run: Run,
-    candidates: Sequence[Misconception],
     sandbox: Sandbox,
     seed: int,
-) -> list[Misconception]:
-    """Those of ``candidates`` that give the student's answers on all of ``cases``."""
+) -> dict[str, set[str]]:
+    """The names of the cases on which each of ``candidates`` gives the student's answer."""
     theirs = _answers_of(candidates, cases, run.problem, sandbox, seed)
-    return [
-        candidate
-        for candidate in candidates
-        if all(
-            same(run.problem, case, _own(run, case), theirs[candidate.id, *base_key(case)])
+    return {
+        candidate.id: {
+            case.name
             for case in cases
-        )
-    ]
+            if same(run.problem, case, _own(run, case), theirs[candidate.id, *base_key(case)])
+        }
+        for candidate in candidates
+    }
 
 
 def _answers_of(
@@ -158,20 +200,50 @@ def _code(misconception: Misconception) -> bytes:
     return (misconception.code or "").encode()
 
 
-def _explained(
-    candidate: Misconception, failed: Sequence[Failed], run: Run, sandbox: Sandbox, seed: int
-) -> set[str]:
-    """The failed checks that ``candidate`` fails with the same outcome on the same case; none if
-    it differs from the student on any case of the run."""
+def _candidate(
+    known: Misconception, failed: Sequence[Failed], run: Run, sandbox: Sandbox, seed: int
+) -> Candidate:
+    """What ``known`` explains: the failed checks that it fails with the same outcome on the same
+    case, giving the student's answers wherever that is asked of it."""
     cases = [case for case in run.cases if base_key(case) in run.answers]
     calls = _calls_on(run.problem, cases, failed)
-    files = {run.problem.file or _file(candidate): _code(candidate)}
+    files = {run.problem.file or _file(known): _code(known)}
     answers = run_calls(sandbox, run.problem, files, calls, seed)
     answers = {**answers, **reseeded_answers(sandbox, run.problem, files, run.cases, seed)}
-    if not all(same(run.problem, c, _own(run, c), answers[base_key(c)]) for c in cases):
-        return set()
     theirs = dataclasses.replace(run, answers=answers)
-    return {f.result.id for f in failed if _outcome(f, theirs) == f.result.outcome}
+    equal = {c.name for c in cases if same(run.problem, c, _own(run, c), _own(theirs, c))}
+    wrong = _wrong_functions(theirs, cases)
+    explained = [
+        f
+        for f in failed
+        if _of_these(wrong | functions_of(f.case), cases) <= equal
+        and _outcome(f, theirs) == f.result.outcome
+    ]
+    return Candidate(
+        known,
+        checks=frozenset(f.result.id for f in explained),
+        functions=wrong.union(*(functions_of(f.case) for f in explained)),
+    )
+
+
+def _wrong_functions(run: Run, cases: Sequence[Case]) -> frozenset[str]:
+    """The functions of a submission that give something wrong. Where a case calls several, one
+    that is known to be wrong is taken to be why."""
+    wrong: frozenset[str] = frozenset()
+    for case in sorted(cases, key=lambda case: len(functions_of(case))):
+        if not wrong & functions_of(case) and not _is_right(run, case):
+            wrong |= functions_of(case)
+    return wrong
+
+
+def _is_right(run: Run, case: Case) -> bool:
+    results, expected = bind(_own(run, case), case.entry.returns), run.expected[case.name]
+    atol, rtol = _tolerance(run.problem, case)
+    return all(
+        name in results.arrays
+        and _close(results.arrays[name], expected[name], Question(case.name, name, atol, rtol))
+        for name in expected
+    )
 
 
 def _calls_on(problem: CodeProblem, cases: Sequence[Case], failed: Sequence[Failed]) -> Calls:

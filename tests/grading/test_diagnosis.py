@@ -177,3 +177,121 @@ def test_ids_that_differ_in_a_hyphen_alone_are_two_misconceptions(tmp_path, grad
     known = with_misconception(tmp_path, NEGATED, "mask-after-softmax")
     assert set(named(graded(known, MASK_AFTER)).values()) == {"mask_after_softmax"}
     assert set(named(graded(known, NEGATED)).values()) == {"mask-after-softmax"}
+
+
+TWO = """
+    id: two
+    kind: code
+    title: {en: Two functions, zh: 两个函数}
+    section: "3.1"
+    source: written for the tests
+    points: 4
+    statement: {en: Sum and maximum., zh: 和与最大值。}
+    entries:
+      total: {parameters: {x: {shape: [n]}}, returns: {y: {}}}
+      largest: {parameters: {x: {shape: [n]}}, returns: {y: {}}}
+      both:
+        uses: [total, largest]
+        parameters: {x: {shape: [n]}}
+        returns: {y: {}}
+    given: |
+      def both(total, largest, x):
+          return total(x) - largest(x)
+    starter: |
+      def total(x): ...
+      def largest(x): ...
+    solution: |
+      def total(x):
+          return x.sum()
+
+      def largest(x):
+          return x.max()
+    cases:
+      total: {call: total, x: [2, 3, 7, 13]}
+      drawn: {call: total, count: 3, dims: {n: [2, 5]}, entries: normals}
+      largest: {call: largest, x: [2, 17, 5, 11]}
+      both: {call: both, x: [2, 3, 5, 11]}
+    checks:
+      - {id: total, kind: values, cases: [total, drawn], points: 1}
+      - {id: largest, kind: values, cases: [largest], points: 1}
+      - {id: both, kind: values, cases: [both], points: 1}
+      - {id: kept, kind: inputs_unchanged, cases: [largest], points: 1}
+    accepted:
+      - id: by_hand
+        code: |
+          import numpy as np
+
+          def total(x):
+              return np.sum(x)
+
+          def largest(x):
+              return np.max(x)
+    misconceptions:
+      - id: mean
+        caught_by: total
+        passes: [largest]
+        feedback: {en: Mean., zh: 平均。}
+        changes: {np.sum(x): np.mean(x)}
+      - id: least
+        caught_by: largest
+        passes: [total]
+        feedback: {en: Least., zh: 最小。}
+        changes: {np.max(x): np.min(x)}
+      - id: maximum
+        caught_by: total
+        passes: [largest]
+        feedback: {en: Maximum., zh: 最大。}
+        changes: {np.sum(x): x.max()}
+      - id: exchanged
+        caught_by: total
+        feedback: {en: Exchanged., zh: 互换。}
+        code: |
+          def total(x):
+              return x.max()
+
+          def largest(x):
+              return x.sum()
+      - id: sorts_in_place
+        caught_by: kept
+        passes: [total, largest, both]
+        feedback: {en: Sorted., zh: 排序。}
+        changes: {"return np.max(x)": "x.sort(); return x[-1]"}
+"""
+
+
+@pytest.fixture(scope="module")
+def two(problem_of):
+    return problem_of(TWO, "two")
+
+
+@pytest.mark.parametrize(
+    ("total", "largest", "causes"),
+    [
+        ("x.mean()", "x.max()", {"total": "mean", "both": "mean"}),
+        ("x.mean()", "min(x)", {"total": "mean", "largest": "least"}),
+        ("x.mean()", "str(x)", {"total": "mean"}),
+        ("x.mean()", "x / 0 + missing", {"total": "mean"}),
+        ("x.mean()", "x[-1]", {"total": "mean"}),
+        ("x.mean() + 1", "min(x)", {"largest": "least"}),
+        ("x.sum() if len(x) == 4 else x.mean()", "min(x)", {"largest": "least"}),
+        ("max(x)", "sum(x)", {"total": "exchanged", "largest": "exchanged", "both": "exchanged"}),
+        ("max(x)", "min(x)", {"total": "maximum", "largest": "least"}),
+        ("max(x)", "x.max()", {"total": "maximum", "both": "maximum"}),
+        ("x.mean()", "sum(x)", {"total": "mean"}),
+        (
+            "x.mean()",
+            "[x.sort(), x[-1]][1]",
+            {"total": "mean", "both": "mean", "kept": "sorts_in_place"},
+        ),
+    ],
+)
+def test_of_mistakes_in_two_functions_each_is_named_where_its_function_is_called(
+    total, largest, causes, two, graded
+):
+    code = f"def total(x):\n    return {total}\ndef largest(x):\n    return {largest}\n"
+    found = named(graded(two, code))
+    assert found == causes
+
+
+def test_a_mistake_is_named_where_the_other_function_is_missing(two, graded):
+    assert named(graded(two, "def total(x): return x.mean()")) == {"total": "mean"}
