@@ -18,7 +18,19 @@ AttestError                    one sentence for a person; exit code 2
 from dataclasses import dataclass
 
 
-class AttestError(Exception):
+class ToldError(Exception):
+    """An error that is one sentence for a person, in English and where it may be in Chinese."""
+
+    def __init__(self, english: str, chinese: str = "") -> None:
+        super().__init__(english)
+        self.chinese = chinese or english
+
+    def told(self, language: str) -> str:
+        """The sentence in that language ("en" or "zh")."""
+        return self.chinese if language == "zh" else str(self)
+
+
+class AttestError(ToldError):
     """A failure of ours or of the caller's, told in one sentence.
 
     ``status`` is the HTTP status of the answer that carries it; ``retry`` says whether the same

@@ -8,6 +8,7 @@ import io
 import json
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -230,7 +231,8 @@ def main() -> None:
         code = _fail(error.format_message(), 400)
     except AttestError as error:
         places = error.places if isinstance(error, ProblemFileError) else []
-        code = _fail(str(error), error.status, places, getattr(error, "details", None))
+        language = "zh" if _asks_for_chinese(sys.argv) else "en"
+        code = _fail(error.told(language), error.status, places, getattr(error, "details", None))
     except (KeyboardInterrupt, typer.Abort):
         code = _fail("interrupted", 500)
     except BrokenPipeError:
@@ -238,6 +240,10 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, never our trace
         code = _fail(_unforeseen(error), 500)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _asks_for_chinese(arguments: Sequence[str]) -> bool:
+    return "--lang=zh" in arguments or ("--lang", "zh") in pairwise(arguments)
 
 
 def _unforeseen(error: Exception) -> str:

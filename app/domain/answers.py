@@ -21,7 +21,7 @@ from app.domain.expressions import (
     parse_shape,
 )
 from app.domain.quotation import did_you_mean, half_width, quoted
-from app.errors import UnreadableSubmission
+from app.errors import ToldError, UnreadableSubmission
 
 MAX_ENTRIES = 10_000
 MAX_AXES = 8
@@ -41,7 +41,7 @@ Value = Matrix | bool | str | Expression | Shape
 """What a field was read as; an integer field gives int, or float where the answer is not finite."""
 
 
-class _Unreadable(ValueError):
+class _Unreadable(ToldError, ValueError):
     """Why a value cannot be read; the field's name is added above."""
 
 
@@ -69,7 +69,8 @@ class MatrixField(FieldBase):
             _refuse_too_many_entries(raw)
             return _read_nested(raw, ())
         raise _Unreadable(
-            f"{quoted(raw)} is not a matrix: expected rows such as [[1, 0], [0.5, 0.5]]"
+            f"{quoted(raw)} is not a matrix: expected rows such as [[1, 0], [0.5, 0.5]]",
+            f"{quoted(raw)} 不是矩阵：应为若干行，例如 [[1, 0], [0.5, 0.5]]",
         )
 
 
@@ -131,7 +132,10 @@ class ShapeField(_SymbolicField):
         """One expression for each axis."""
         if isinstance(raw, str) or _is_list(raw):
             return parse_shape(raw, self.allowed_names)
-        raise _Unreadable(f"{quoted(raw)} is not a shape: expected a list such as [2, 5, 24]")
+        raise _Unreadable(
+            f"{quoted(raw)} is not a shape: expected a list such as [2, 5, 24]",
+            f"{quoted(raw)} 不是形状：应为列表，例如 [2, 5, 24]",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +149,12 @@ class ExpressionField(_SymbolicField):
         if isinstance(raw, str):
             return parse(raw, self.allowed_names)
         if not _is_number(raw):
-            raise _Unreadable(f"{quoted(raw)} is not a formula: expected one such as 2*B or 46080")
+            raise _Unreadable(
+                f"{quoted(raw)} is not a formula: expected one such as 2*B or 46080",
+                f"{quoted(raw)} 不是公式：应为例如 2*B 或 46080 的式子",
+            )
         if isinstance(raw, int) and abs(raw) > MAX_INTEGER:
-            raise _Unreadable(f"{quoted(raw)} is too large")
+            raise _Unreadable(f"{quoted(raw)} is too large", f"{quoted(raw)} 太大")
         return parse(str(raw), self.allowed_names)
 
 
@@ -171,7 +178,9 @@ class ChoiceField(FieldBase):
         if isinstance(raw, str):
             raw = [] if _plain(raw) == NO_CHOICE else half_width(raw).split(",")
         if not _is_list(raw):
-            raise _Unreadable(f"{quoted(raw)} is not a list of choices")
+            raise _Unreadable(
+                f"{quoted(raw)} is not a list of choices", f"{quoted(raw)} 不是选项的列表"
+            )
         chosen = {self._one(word) for word in raw}
         return ", ".join(word for word in self.choices if word in chosen) or NO_CHOICE
 
@@ -180,7 +189,10 @@ class ChoiceField(FieldBase):
         if isinstance(raw, str) and (choice := words.get(_plain(raw))):
             return choice
         listed = ", ".join(map(repr, self.choices))
-        raise _Unreadable(f"{quoted(raw)} is not a choice: expected one of {listed}")
+        raise _Unreadable(
+            f"{quoted(raw)} is not a choice: expected one of {listed}",
+            f"{quoted(raw)} 不是选项：应为 {listed} 之一",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +207,9 @@ class BooleanField(FieldBase):
             return raw
         if isinstance(raw, str) and (truth := _TRUTH.get(_plain(raw))) is not None:
             return truth
-        raise _Unreadable(f"{quoted(raw)} is not true or false")
+        raise _Unreadable(
+            f"{quoted(raw)} is not true or false", f"{quoted(raw)} 既不是 true 也不是 false"
+        )
 
 
 Field = (
@@ -216,10 +230,13 @@ def parse_answers(fields: Mapping[str, Field], raw: object) -> dict[str, Value]:
     Raises UnreadableSubmission, naming the field, for an unknown field or an unreadable value.
     """
     if not isinstance(raw, Mapping):
-        raise UnreadableSubmission(f"the answers are {quoted(raw)}: expected an object of fields")
+        raise UnreadableSubmission(
+            f"the answers are {quoted(raw)}: expected an object of fields",
+            f"答案是 {quoted(raw)}：应为由各字段组成的对象",
+        )
     for name in raw:
         if name not in fields:
-            raise UnreadableSubmission(_about_unknown(name, fields))
+            raise _unknown(name, fields)
     return {
         name: _read_field(name, field, raw[name]) for name, field in fields.items() if name in raw
     }
@@ -236,17 +253,23 @@ def parse_json_object(data: bytes) -> dict[str, object]:
         value = _DECODER.decode(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnreadableSubmission(
-            f"byte {error.start} is not UTF-8: save the file in UTF-8"
+            f"byte {error.start} is not UTF-8: save the file in UTF-8",
+            f"第 {error.start} 个字节不是 UTF-8：请将文件保存为 UTF-8",
         ) from None
     except json.JSONDecodeError as error:
         raise UnreadableSubmission(
             f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}; "
-            'forms such as "1/8" stand in quotes'
+            'forms such as "1/8" stand in quotes',
+            f"第 {error.lineno} 行第 {error.colno} 列不是有效的 JSON（{error.msg}）；"
+            '"1/8" 之类的写法要加引号',
         ) from None
     except RecursionError:
-        raise UnreadableSubmission("the JSON is nested too deeply") from None
+        raise UnreadableSubmission("the JSON is nested too deeply", "JSON 嵌套过深") from None
     if not isinstance(value, dict):
-        raise UnreadableSubmission(f"the JSON is {quoted(value)}: expected an object of fields")
+        raise UnreadableSubmission(
+            f"the JSON is {quoted(value)}: expected an object of fields",
+            f"JSON 是 {quoted(value)}：应为由各字段组成的对象",
+        )
     return value
 
 
@@ -258,15 +281,20 @@ def read_number(raw: object) -> float:
     if _is_number(raw):
         return _float_of(raw, float)
     if not isinstance(raw, str):
-        raise _Unreadable(f"{quoted(raw)} is not a number")
+        raise _Unreadable(f"{quoted(raw)} is not a number", f"{quoted(raw)} 不是数")
     if len(raw) > MAX_NUMBER_CHARACTERS:
-        raise _Unreadable(f"{quoted(raw)} is too long for a number")
+        raise _Unreadable(
+            f"{quoted(raw)} is too long for a number", f"{quoted(raw)} 太长，不能作为一个数"
+        )
     text = _plain(raw)
     if text in _NOT_FINITE:
         return float(text)
     if match := _FRACTION.fullmatch(text):
         return _float_of(raw, lambda _: _quotient(match["above"], match["below"]))
-    raise _Unreadable(f"{quoted(raw)} is not one number: {_number_hint(text)}")
+    english, chinese = _number_hint(text)
+    raise _Unreadable(
+        f"{quoted(raw)} is not one number: {english}", f"{quoted(raw)} 不是一个数：{chinese}"
+    )
 
 
 def shape_of(matrix: Matrix) -> tuple[int, ...]:
@@ -279,20 +307,31 @@ def shape_of(matrix: Matrix) -> tuple[int, ...]:
 # Fields
 
 
-def _about_unknown(name: object, fields: Mapping[str, Field]) -> str:
-    return (
-        f"unknown field {quoted(name)}{did_you_mean(str(name), fields)}; "
-        f"the fields are {', '.join(fields)}"
+def in_field(name: str) -> tuple[str, str]:
+    """How a sentence on a field begins, in English and in Chinese."""
+    return f"field {name}: ", f"字段 {name}："
+
+
+def _unknown(name: object, fields: Mapping[str, Field]) -> UnreadableSubmission:
+    english, chinese = did_you_mean(str(name), fields)
+    listed = ", ".join(fields)
+    return UnreadableSubmission(
+        f"unknown field {quoted(name)}{english}; the fields are {listed}",
+        f"没有字段 {quoted(name)}{chinese}；字段有 {listed}",
     )
 
 
 def _read_field(name: str, field: Field, raw: object) -> Value:
     if raw is None or raw == "":
-        raise UnreadableSubmission(f"field {name} is empty: leave it out if you have no answer")
+        raise UnreadableSubmission(
+            f"field {name} is empty: leave it out if you have no answer",
+            f"字段 {name} 为空：没有答案时请不要写出这个字段",
+        )
     try:
         return field.read(raw)
     except (_Unreadable, ExpressionError) as error:
-        raise UnreadableSubmission(f"field {name}: {error}") from None
+        english, chinese = in_field(name)
+        raise UnreadableSubmission(f"{english}{error}", f"{chinese}{error.chinese}") from None
 
 
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
@@ -325,11 +364,11 @@ def _float_of(raw: object, convert: Callable[..., float]) -> float:
     try:
         value = convert(raw)
     except ZeroDivisionError:
-        raise _Unreadable(f"{quoted(raw)} divides by zero") from None
+        raise _Unreadable(f"{quoted(raw)} divides by zero", f"{quoted(raw)} 除以了零") from None
     except OverflowError:
         value = math.inf
     if math.isinf(value) and not isinstance(raw, float):
-        raise _Unreadable(f"{quoted(raw)} is too large for a number")
+        raise _Unreadable(f"{quoted(raw)} is too large for a number", f"{quoted(raw)} 数值过大")
     return value
 
 
@@ -337,20 +376,27 @@ def _quotient(above: str, below: str | None) -> float:
     return float(above) / float(below) if below else float(above)
 
 
-def _number_hint(text: str) -> str:
+def _number_hint(text: str) -> tuple[str, str]:
     if _PERCENT.fullmatch(text):
-        return f"write {float(text.rstrip(' %')) / 100:.12g}, without a percent sign"
+        meant = f"{float(text.rstrip(' %')) / 100:.12g}"
+        return f"write {meant}, without a percent sign", f"请写 {meant}，不带百分号"
     if _GROUPS.fullmatch(text):
-        return f"write {text.replace(',', '')}, without commas"
+        meant = text.replace(",", "")
+        return f"write {meant}, without commas", f"请写 {meant}，不带逗号"
     if _DECIMAL_COMMA.fullmatch(text):
-        return f"write {text.replace(',', '.')}, with a decimal point"
-    return "expected a form such as 0.125, 1/8 or 1.25e-1"
+        meant = text.replace(",", ".")
+        return f"write {meant}, with a decimal point", f"请写 {meant}，用小数点"
+    forms = "0.125, 1/8", "1.25e-1"
+    return f"expected a form such as {' or '.join(forms)}", f"应写作 {' 或 '.join(forms)} 之类"
 
 
 def _read_integer(raw: object) -> int | float:
     whole = raw
     if isinstance(raw, str) and re.fullmatch("[+-]?[0-9,]*,[0-9,]*", _plain(raw)):
-        raise _Unreadable(f"{quoted(raw)} is not one whole number: leave the comma out")
+        raise _Unreadable(
+            f"{quoted(raw)} is not one whole number: leave the comma out",
+            f"{quoted(raw)} 不是一个整数：请去掉逗号",
+        )
     if isinstance(raw, str) and re.fullmatch(r"[+-]?[0-9]{1,20}", _plain(raw)):
         whole = int(_plain(raw))
     if not isinstance(whole, int) or isinstance(whole, bool):
@@ -358,10 +404,12 @@ def _read_integer(raw: object) -> int | float:
         if not math.isfinite(value):
             return value
         if not value.is_integer():
-            raise _Unreadable(f"{quoted(raw)} is not a whole number")
+            raise _Unreadable(f"{quoted(raw)} is not a whole number", f"{quoted(raw)} 不是整数")
         whole = int(value)
     if abs(whole) > MAX_INTEGER:
-        raise _Unreadable(f"{quoted(raw)} is too large for a whole number")
+        raise _Unreadable(
+            f"{quoted(raw)} is too large for a whole number", f"{quoted(raw)} 作为整数过大"
+        )
     return whole
 
 
@@ -376,7 +424,10 @@ def _refuse_too_many_entries(raw: Sequence[object]) -> None:
         seen += 1
         if _is_list(part):
             if seen + len(waiting) + len(part) > MAX_ENTRIES:
-                raise _Unreadable(f"the matrix has more than {MAX_ENTRIES} entries")
+                raise _Unreadable(
+                    f"the matrix has more than {MAX_ENTRIES} entries",
+                    f"矩阵的元素超过 {MAX_ENTRIES} 个",
+                )
             waiting.extend(part)
 
 
@@ -384,13 +435,19 @@ def _read_nested(raw: object, place: tuple[int, ...]) -> Matrix:
     if not _is_list(raw):
         return _read_entry(raw, place)
     if len(place) == MAX_AXES:
-        raise _Unreadable(f"the matrix is nested deeper than {MAX_AXES} lists")
+        raise _Unreadable(
+            f"the matrix is nested deeper than {MAX_AXES} lists",
+            f"矩阵的嵌套超过 {MAX_AXES} 层",
+        )
     rows = tuple(_read_nested(row, (*place, index)) for index, row in enumerate(raw))
     for index, row in enumerate(rows):
         if shape_of(row) != shape_of(rows[0]):
+            this, first = list(shape_of(row)), list(shape_of(rows[0]))
             raise _Unreadable(
-                f"ragged: {[*place, index]} has shape {list(shape_of(row))} and "
-                f"{[*place, 0]} has {list(shape_of(rows[0]))}, expected rows of one length"
+                f"ragged: {[*place, index]} has shape {this} and {[*place, 0]} has {first}, "
+                "expected rows of one length",
+                f"各行不齐：{[*place, index]} 的形状为 {this}，{[*place, 0]} 的为 {first}，"
+                "各行应一样长",
             )
     return rows
 
@@ -399,7 +456,8 @@ def _read_entry(raw: object, place: tuple[int, ...]) -> float:
     try:
         return read_number(raw)
     except _Unreadable as error:
-        raise _Unreadable(f"entry {list(place)}: {error}") from None
+        english, chinese = f"entry {list(place)}: {error}", f"元素 {list(place)}：{error.chinese}"
+        raise _Unreadable(english, chinese) from None
 
 
 # JSON
@@ -409,7 +467,10 @@ def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise UnreadableSubmission(f"the key {quoted(key)} stands twice in the JSON")
+            raise UnreadableSubmission(
+                f"the key {quoted(key)} stands twice in the JSON",
+                f"JSON 中的键 {quoted(key)} 出现了两次",
+            )
         _refuse_unstorable(key)
         if isinstance(value, str):
             _refuse_unstorable(value)
@@ -419,19 +480,28 @@ def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refuse_unstorable(text: str) -> None:
     if strange := re.search("[\0\ud800-\udfff]", text):
-        raise UnreadableSubmission(f"the JSON holds {strange.group()!r}, which is not a character")
+        raise UnreadableSubmission(
+            f"the JSON holds {strange.group()!r}, which is not a character",
+            f"JSON 中有 {strange.group()!r}，它不是字符",
+        )
 
 
 def _json_integer(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
-        raise UnreadableSubmission(f"the JSON holds an integer of more than {MAX_DIGITS} digits")
+        raise UnreadableSubmission(
+            f"the JSON holds an integer of more than {MAX_DIGITS} digits",
+            f"JSON 中有超过 {MAX_DIGITS} 位的整数",
+        )
     return int(digits)
 
 
 def _json_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise UnreadableSubmission(f"the JSON number {text[:MAX_NUMBER_CHARACTERS]} is too large")
+        shown = text[:MAX_NUMBER_CHARACTERS]
+        raise UnreadableSubmission(
+            f"the JSON number {shown} is too large", f"JSON 中的数 {shown} 过大"
+        )
     return value
 
 

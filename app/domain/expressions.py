@@ -21,6 +21,7 @@ from fractions import Fraction
 from itertools import islice
 
 from app.domain.quotation import did_you_mean, half_width, quoted
+from app.errors import ToldError
 
 MAX_CHARACTERS = 300
 MAX_NESTING = 30
@@ -35,7 +36,7 @@ Sizes = Mapping[str, int | float | Fraction]
 """A value for every name of an expression."""
 
 
-class ExpressionError(ValueError):
+class ExpressionError(ToldError, ValueError):
     """A formula that cannot be read, or that has no value at a point; one sentence."""
 
 
@@ -92,11 +93,14 @@ class Expression:
         try:
             return _evaluate(self._tree, sizes)
         except ZeroDivisionError:
-            problem = "divides by zero"
+            english, chinese = "divides by zero", "除以了零"
         except _NegativeRoot:
-            problem = "takes the square root of a negative number"
+            english, chinese = "takes the square root of a negative number", "对负数开平方"
         used = ", ".join(f"{name}={sizes[name]}" for name in sorted(self.names))
-        raise ExpressionError(f"{quoted(self.text)} {problem} at {used or 'every point'}")
+        raise ExpressionError(
+            f"{quoted(self.text)} {english} at {used or 'every point'}",
+            f"{quoted(self.text)} 在 {used or '每一点'} {chinese}",
+        )
 
 
 Shape = tuple[Expression, ...]
@@ -111,13 +115,16 @@ def parse(text: str, names: Sequence[str]) -> Expression:
     """Read one formula in ``names``; raises ExpressionError with one sentence."""
     if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
-            f"{quoted(text)} has {len(text)} characters: expected at most {MAX_CHARACTERS}"
+            f"{quoted(text)} has {len(text)} characters: expected at most {MAX_CHARACTERS}",
+            f"{quoted(text)} 有 {len(text)} 个字符：最多 {MAX_CHARACTERS} 个",
         )
     parser = _Parser(half_width(text), names)
     try:
         tree = parser.whole()
     except _Complaint as complaint:
-        raise ExpressionError(f"{quoted(text)}: {complaint}") from None
+        raise ExpressionError(
+            f"{quoted(text)}: {complaint}", f"{quoted(text)}：{complaint.chinese}"
+        ) from None
     used = [word for word in parser.words if word != "sqrt"]
     return Expression(text.strip(), frozenset(used), len(used) < len(parser.words), tree)
 
@@ -130,7 +137,8 @@ def parse_shape(raw: str | Sequence[object], names: Sequence[str]) -> Shape:
     axes = _split_axes(raw) if isinstance(raw, str) else raw
     if len(axes) > MAX_AXES:
         raise ExpressionError(
-            f"{quoted(raw)} has {len(axes)} axes: expected a shape of at most {MAX_AXES}"
+            f"{quoted(raw)} has {len(axes)} axes: expected a shape of at most {MAX_AXES}",
+            f"{quoted(raw)} 有 {len(axes)} 个轴：形状最多 {MAX_AXES} 个轴",
         )
     return tuple(_parse_axis(index, axis, names) for index, axis in enumerate(axes))
 
@@ -237,7 +245,7 @@ def _random_points(names: frozenset[str], seed: int) -> Iterator[Sizes]:
 # Reading
 
 
-class _Complaint(Exception):
+class _Complaint(ToldError):
     """What is wrong with the text, without the text."""
 
 
@@ -250,18 +258,21 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _HINTS = {
-    "^": "write ** for a power",
-    "²": "write **2 for a square",
-    "³": "write **3 for a cube",
-    "÷": "write / for a quotient",
-    "√": "write sqrt(x) for a square root",
-    "=": "give one side only, without =",
-    ",": "give one formula, without commas in its numbers: 46080, or 3.5 with a decimal point",
-    **dict.fromkeys("×·⋅∙•✕✖", "write * for a product"),
-    **dict.fromkeys("\\$", "write plain arithmetic, not LaTeX"),
+    "^": ("write ** for a power", "乘方请写 **"),
+    "²": ("write **2 for a square", "平方请写 **2"),
+    "³": ("write **3 for a cube", "立方请写 **3"),
+    "÷": ("write / for a quotient", "除法请写 /"),
+    "√": ("write sqrt(x) for a square root", "平方根请写 sqrt(x)"),
+    "=": ("give one side only, without =", "只写等式的一边，不带 ="),
+    ",": (
+        "give one formula, without commas in its numbers: 46080, or 3.5 with a decimal point",
+        "只写一个公式，数中不带逗号：46080，或带小数点的 3.5",
+    ),
+    **dict.fromkeys("×·⋅∙•✕✖", ("write * for a product", "乘法请写 *")),
+    **dict.fromkeys("\\$", ("write plain arithmetic, not LaTeX", "请写普通算式，不要用 LaTeX")),
 }
 _IMPLICIT_PRODUCT = re.compile(r"[0-9][A-Za-z(]|\)[A-Za-z0-9(]")
-_PRODUCT_HINT = "write * between factors, as in 8*B"
+_PRODUCT_HINT = "write * between factors, as in 8*B", "因子之间请写 *，例如 8*B"
 _LONGEST_PRODUCT = 12  # characters; longer words could make the search for factors slow
 
 
@@ -278,20 +289,21 @@ def _tokens(text: str) -> list[_Token]:
     found = [_Token(match.lastgroup or "", match.group()) for match in _TOKEN.finditer(text)]
     strange = [token.text for token in found if token.kind == "other"]
     if strange:
-        raise _Complaint(_about_characters(text, strange))
+        raise _about_characters(text, strange)
     return [token for token in found if token.kind != "space"]
 
 
-def _about_characters(text: str, strange: list[str]) -> str:
+def _about_characters(text: str, strange: list[str]) -> _Complaint:
     hints = list(dict.fromkeys(_HINTS[character] for character in strange if character in _HINTS))
     if not hints:
-        return (
+        return _Complaint(
             f"{strange[0]!r} does not belong in a formula: expected numbers, names, "
-            "+ - * / ** sqrt and parentheses"
+            "+ - * / ** sqrt and parentheses",
+            f"公式中不能有 {strange[0]!r}：可用数、名称、+ - * / ** sqrt 与括号",
         )
     if _IMPLICIT_PRODUCT.search(text):
         hints.append(_PRODUCT_HINT)
-    return "; ".join(hints)
+    return _Complaint("; ".join(en for en, _ in hints), "；".join(zh for _, zh in hints))
 
 
 class _Parser:
@@ -308,10 +320,12 @@ class _Parser:
     def whole(self) -> _Node:
         self.tokens = _tokens(self.text)
         if not self.tokens:
-            raise _Complaint("empty, expected a formula such as 2*B or a number")
+            raise _Complaint(
+                "empty, expected a formula such as 2*B or a number", "为空，应为 2*B 之类的公式或数"
+            )
         tree = self.sum()
         if self.next is not _END:
-            raise _Complaint(self.about_rest())
+            raise self.about_rest()
         return tree
 
     @property
@@ -340,7 +354,9 @@ class _Parser:
     def signed(self) -> _Node:
         self.nesting += 1  # every way down the grammar passes here
         if self.nesting > MAX_NESTING:
-            raise _Complaint(f"nested deeper than {MAX_NESTING} levels")
+            raise _Complaint(
+                f"nested deeper than {MAX_NESTING} levels", f"嵌套超过 {MAX_NESTING} 层"
+            )
         sign = self.take("+", "-")
         tree = self.signed() if sign else self.power()
         self.nesting -= 1
@@ -359,12 +375,14 @@ class _Parser:
             return _Number(_constant(token.text))
         if token.kind == "name":
             return self.named(token.text)
-        raise _Complaint(f"expected a number or a name {_where(token)}")
+        english, chinese = _where(token)
+        raise _Complaint(f"expected a number or a name {english}", f"{chinese}应有数或名称")
 
     def closed(self) -> _Node:
         tree = self.sum()
         if not self.take(")"):
-            raise _Complaint(f"a ')' is missing {_where(self.next)}")
+            english, chinese = _where(self.next)
+            raise _Complaint(f"a ')' is missing {english}", f"{chinese}缺少 ')'")
         return tree
 
     def named(self, word: str) -> _Node:
@@ -372,36 +390,54 @@ class _Parser:
         if word == "sqrt":
             return self.root()
         if word not in self.names:
-            raise _Complaint(self.about_unknown(word))
+            raise self.about_unknown(word)
         return _Name(word)
 
     def root(self) -> _Node:
         if not self.take("("):
-            raise _Complaint("write sqrt(x), with parentheses, for a square root")
+            raise _Complaint(
+                "write sqrt(x), with parentheses, for a square root", "平方根请写 sqrt(x)，要有括号"
+            )
         radicand = self.closed()
         above, below = radicand.degree
         # At least 1: a root of a constant has many digits, so its powers are bounded like a name's.
         return _Root(radicand, (max(1, above), below))
 
-    def about_rest(self) -> str:
+    def about_rest(self) -> _Complaint:
         token = self.next
         if token.text == ")":
-            return "a '(' is missing before ')'"
-        return f"{_PRODUCT_HINT}, or another sign {_where(token)}"
+            return _Complaint("a '(' is missing before ')'", "')' 之前缺少 '('")
+        hint, where = _PRODUCT_HINT, _where(token)
+        return _Complaint(
+            f"{hint[0]}, or another sign {where[0]}", f"{hint[1]}；或者 {where[1]}应有别的运算符"
+        )
 
-    def about_unknown(self, word: str) -> str:
+    def about_unknown(self, word: str) -> _Complaint:
+        shown, listed = quoted(word), ", ".join(self.names)
         if factors := _factors(word, self.names):
-            return f"write {'*'.join(factors)} for the product {word}"
+            product = "*".join(factors)
+            return _Complaint(
+                f"write {product} for the product {word}", f"乘积 {word} 请写作 {product}"
+            )
         if self.next.text == "(":
-            return f"{quoted(word)} cannot be called, only sqrt( ) can"
+            return _Complaint(
+                f"{shown} cannot be called, only sqrt( ) can",
+                f"{shown} 不能调用，只有 sqrt( ) 可以",
+            )
         if not self.names:
-            return f"unknown name {quoted(word)}, expected numbers only"
-        near = did_you_mean(word, self.names)
-        return f"unknown name {quoted(word)}{near}, the names are {', '.join(self.names)}"
+            return _Complaint(
+                f"unknown name {shown}, expected numbers only", f"没有名称 {shown}，这里只能用数"
+            )
+        english, chinese = did_you_mean(word, self.names)
+        return _Complaint(
+            f"unknown name {shown}{english}, the names are {listed}",
+            f"没有名称 {shown}{chinese}，可用的名称有 {listed}",
+        )
 
 
-def _where(token: _Token) -> str:
-    return "at the end" if token is _END else f"before {quoted(token.text)}"
+def _where(token: _Token) -> tuple[str, str]:
+    text = quoted(token.text)
+    return ("at the end", "末尾") if token is _END else (f"before {text}", f"{text} 之前")
 
 
 def _factors(word: str, names: Sequence[str]) -> list[str]:
@@ -415,23 +451,30 @@ def _factors(word: str, names: Sequence[str]) -> list[str]:
 def _constant(text: str) -> Fraction:
     _, _, exponent = text.lower().partition("e")
     if len(exponent) > 4:  # before the power of ten is computed
-        raise _Complaint(f"the constant {quoted(text)} is out of range")
+        shown = quoted(text)
+        raise _Complaint(f"the constant {shown} is out of range", f"常数 {shown} 超出范围")
     return _bounded(Fraction(text))
 
 
 def _bounded(value: Fraction) -> Fraction:
     if abs(value) > MAX_CONSTANT or value.denominator > MAX_DENOMINATOR:
-        raise _Complaint("a constant is out of range, expected at most 10**12 and 30 decimals")
+        raise _Complaint(
+            "a constant is out of range, expected at most 10**12 and 30 decimals",
+            "常数超出范围，最大 10**12，最多 30 位小数",
+        )
     return value
 
 
 def _exponent(tree: _Node) -> _Number:
     if isinstance(tree, _Number):
         if tree.value == Fraction(1, 2):
-            raise _Complaint("write sqrt(x) for a square root")
+            raise _Complaint(*_HINTS["√"])
         if tree.value.denominator == 1 and abs(tree.value) <= MAX_EXPONENT:
             return tree
-    raise _Complaint(f"an exponent must be a whole number from -{MAX_EXPONENT} to {MAX_EXPONENT}")
+    raise _Complaint(
+        f"an exponent must be a whole number from -{MAX_EXPONENT} to {MAX_EXPONENT}",
+        f"指数须为 -{MAX_EXPONENT} 到 {MAX_EXPONENT} 的整数",
+    )
 
 
 def _joined(symbol: str, left: _Node, right: _Node) -> _Node:
@@ -440,10 +483,10 @@ def _joined(symbol: str, left: _Node, right: _Node) -> _Node:
         try:
             return _Number(_bounded(_OPERATIONS[symbol](left.value, right.value)))
         except ZeroDivisionError:
-            raise _Complaint("it divides by zero") from None
+            raise _Complaint("it divides by zero", "除以了零") from None
     degree = _degree(symbol, left, right)
     if max(degree) > MAX_DEGREE:
-        raise _Complaint(f"its degree is over {MAX_DEGREE}")
+        raise _Complaint(f"its degree is over {MAX_DEGREE}", f"次数超过 {MAX_DEGREE}")
     return _Operation(symbol, left, right, degree)
 
 
@@ -466,12 +509,20 @@ def _degree(symbol: str, left: _Node, right: _Node) -> tuple[int, int]:
 
 def _split_axes(text: str) -> list[str]:
     if len(text) > MAX_AXES * MAX_CHARACTERS:
-        raise ExpressionError(f"{quoted(text)} is too long for a shape")
+        raise ExpressionError(
+            f"{quoted(text)} is too long for a shape", f"{quoted(text)} 太长，不能作为形状"
+        )
     inside = _unwrapped(half_width(text).strip())
     if inside.startswith("["):
-        raise ExpressionError(f"{quoted(text)}: expected one pair of brackets, as in [B, T, D]")
+        raise ExpressionError(
+            f"{quoted(text)}: expected one pair of brackets, as in [B, T, D]",
+            f"{quoted(text)}：应只有一对括号，例如 [B, T, D]",
+        )
     if "," not in inside and re.search(r"×|[0-9A-Z)] ?[xX] ?[0-9A-Z(]", inside):
-        raise ExpressionError(f"{quoted(text)}: separate the axes by commas, as in [B, T, D]")
+        raise ExpressionError(
+            f"{quoted(text)}: separate the axes by commas, as in [B, T, D]",
+            f"{quoted(text)}：各轴之间用逗号分隔，例如 [B, T, D]",
+        )
     axes = [axis.strip() for axis in _split_at_commas(inside)]
     if not axes[-1]:
         axes.pop()  # (5,) and ()
@@ -504,10 +555,18 @@ def _split_at_commas(text: str) -> list[str]:
 
 def _parse_axis(index: int, axis: object, names: Sequence[str]) -> Expression:
     if isinstance(axis, bool) or not isinstance(axis, str | int | float):
-        raise ExpressionError(f"axis {index} is {quoted(axis)}: expected a number or a formula")
+        raise ExpressionError(
+            f"axis {index} is {quoted(axis)}: expected a number or a formula",
+            f"第 {index} 轴（从 0 数起）为 {quoted(axis)}：应为数或公式",
+        )
     if not isinstance(axis, str) and not abs(axis) <= MAX_CONSTANT:  # nan is not below either
-        raise ExpressionError(f"axis {index} is {quoted(axis)}: expected at most 10**12")
+        raise ExpressionError(
+            f"axis {index} is {quoted(axis)}: expected at most 10**12",
+            f"第 {index} 轴（从 0 数起）为 {quoted(axis)}：最大 10**12",
+        )
     try:
         return parse(str(axis), names)
     except ExpressionError as error:
-        raise ExpressionError(f"axis {index}: {error}") from None
+        raise ExpressionError(
+            f"axis {index}: {error}", f"第 {index} 轴（从 0 数起）：{error.chinese}"
+        ) from None

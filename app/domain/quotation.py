@@ -38,10 +38,11 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return by_folded[near[0]] if near else None
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``" (did you mean 'T_q'?)"`` with the nearest known word, or nothing if none is near."""
+def did_you_mean(word: str, known: Iterable[str]) -> tuple[str, str]:
+    """``" (did you mean 'T_q'?)"`` with the nearest known word, in English and in Chinese; nothing
+    if none is near."""
     near = nearest(word, known)
-    return f" (did you mean {near!r}?)" if near else ""
+    return (f" (did you mean {near!r}?)", f"（是否指 {near!r}？）") if near else ("", "")
 
 
 def half_width(text: str) -> str:

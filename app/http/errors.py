@@ -14,7 +14,9 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from app.domain.words import Language
 from app.errors import AttestError, Place, ProblemFileError
+from app.http.language import preferred_language
 
 OURS = "something went wrong on our side"
 """All that is told of our own failures; the log has the rest."""
@@ -76,7 +78,8 @@ def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
         if error.status >= 500:
             log.error("%s failed: %s", _route(request), error)
             return answer(request, error_details(error.status, OURS))
-        return answer(request, _of_attest_error(error), getattr(error, "headers", None))
+        language = preferred_language(request.headers.get("accept-language", ""))
+        return answer(request, _of_attest_error(error, language), getattr(error, "headers", None))
 
     def frameworks(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -116,9 +119,9 @@ def place_of(place: Place) -> ErrorPlace:
     return ErrorPlace(where=place.path, line=place.line, column=place.column, message=place.message)
 
 
-def _of_attest_error(error: AttestError) -> ErrorDetails:
+def _of_attest_error(error: AttestError, language: Language) -> ErrorDetails:
     places = map(place_of, error.places) if isinstance(error, ProblemFileError) else ()
-    return error_details(error.status, str(error), places)
+    return error_details(error.status, error.told(language), places)
 
 
 def _asks_for_page(request: Request) -> bool:

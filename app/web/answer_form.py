@@ -16,6 +16,7 @@ from app.domain.answers import (
     MatrixField,
     NumberField,
     ShapeField,
+    in_field,
     parse_answers,
     parse_json_object,
 )
@@ -124,7 +125,9 @@ def read_form(
                 parse_answers({name: field}, {name: raw})
                 answers[name] = raw
         except UnreadableSubmission as unreadable:
-            error = str(unreadable).removeprefix(f"field {name}: ")
+            error = unreadable.told(language)
+            for prefix in in_field(name):
+                error = error.removeprefix(prefix)
         drawn.append(FormField(name, field, _label(name, field, language), sent, error))
     return answers, drawn
 
@@ -146,7 +149,10 @@ def _from_grid(name: str, shape: tuple[int, ...], sent: Sent) -> object:
         return None
     missing = next((index for index in indices if not typed[index]), None)
     if missing:
-        raise UnreadableSubmission(f"entry {list(missing)} is empty; fill in all, or none")
+        raise UnreadableSubmission(
+            f"entry {list(missing)} is empty; fill in all, or none",
+            f"元素 {list(missing)} 为空；请全部填写，或全部留空",
+        )
     *leading, columns = shape
     rows = [[typed[*i, j] for j in range(columns)] for i in product(*map(range, leading))]
     return rows if leading else rows[0]

@@ -69,7 +69,8 @@ def work_of(problem: Problem, sent: Sent, language: Language, limit: int) -> Sub
     except (UnreadableSubmission, SubmissionTooLarge) as refusal:
         empty = empty_draft(problem, language)
         code = sent.code if sent.part == CODE else empty.code
-        return Draft(empty.fields, code, part=sent.part, error=str(refusal), status=refusal.status)
+        error = refusal.told(language)
+        return Draft(empty.fields, code, part=sent.part, error=error, status=refusal.status)
 
 
 def _answered(problem: FieldProblem, sent: Sent, language: Language) -> Submission | Draft:
@@ -84,7 +85,7 @@ def _answered(problem: FieldProblem, sent: Sent, language: Language) -> Submissi
         try:
             return read_answers(problem, answers, text)
         except UnreadableSubmission as unreadable:
-            error = str(unreadable)
+            error = unreadable.told(language)
     return Draft(fields, text=text, part=ANSWERS, error=error, status=422)
 
 

@@ -114,6 +114,9 @@ def test_answers_come_as_json_and_are_read_at_once(ask: Ask, database: Sessions)
     refused = student.post(ANSWERS, json={"answers": {**EXACT, "unchanged_rows": 2}})
     assert refused.status_code == 422
     assert "unchanged_rows" in refused.json()["detail"]
+    zh = {"Accept-Language": "zh"}
+    refused = student.post(ANSWERS, json={"answers": {"unchanged_row": "4,800"}}, headers=zh)
+    assert refused.json()["detail"] == "字段 unchanged_row：'4,800' 不是一个整数：请去掉逗号"
     assert stored(database) == 0
     assert student.post(ANSWERS, json={"answers": EXACT}).json()["attempt"] == 1
 

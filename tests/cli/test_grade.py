@@ -150,6 +150,13 @@ def test_answers_that_cannot_be_read_are_told_by_field(text, words, attest, shee
     assert_refused(ended, 422, *words)
 
 
+@pytest.mark.parametrize("asked", [("--lang", "zh"), ("--lang=zh",)])
+def test_answers_that_cannot_be_read_are_told_in_the_language_of_the_report(asked, attest, sheet):
+    text = '{"unchanged_row": "4,800"}'
+    ended = attest("grade", "s34-a1-masked", sheet(text=text), "--json", *asked, isolated=False)
+    assert_refused(ended, 422, "字段 unchanged_row：'4,800' 不是一个整数：请去掉逗号")
+
+
 def test_a_file_over_the_limit_is_not_read(attest, tmp_path):
     (tmp_path / "a.py").write_text("#" * 1001)
     ended = attest("grade", MASKED, tmp_path / "a.py", "--json", ATTEST_UPLOAD_LIMIT="1000")

@@ -1,6 +1,7 @@
 import contextlib
 import json
 import math
+import re
 
 import pydantic
 import pytest
@@ -40,22 +41,51 @@ def read(field, raw):
     return parse_answers(FIELDS, {field: raw})[field]
 
 
-def refusal(raw):
+def refusal(raw, language="en"):
     with pytest.raises(UnreadableSubmission) as caught:
         parse_answers(FIELDS, raw)
-    message = str(caught.value)
-    assert len(message.splitlines()) == 1
-    assert len(message) < 400
-    return message
+    return one_sentence(caught.value, language)
+
+
+def one_sentence(error, language="en", longest=400):
+    """The sentence in one language, after a look at both."""
+    english, chinese = error.told("en"), error.told("zh")
+    assert english == str(error)
+    assert re.search("[\u4e00-\u9fff]", chinese)
+    for message in (english, chinese):
+        assert len(message.splitlines()) == 1
+        assert len(message) < longest
+    return chinese if language == "zh" else english
 
 
 def json_refusal(data):
     with pytest.raises(UnreadableSubmission) as caught:
         parse_json_object(data)
-    message = str(caught.value)
-    assert len(message.splitlines()) == 1
-    assert len(message) < 300
-    return message
+    return one_sentence(caught.value, longest=300)
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        ({"scale": "0,125"}, "字段 scale：'0,125' 不是一个数：请写 0.125，用小数点"),
+        ({"unchanged_row": "4,800"}, "字段 unchanged_row：'4,800' 不是一个整数：请去掉逗号"),
+        (
+            {"A": [[1, "x"]]},
+            "字段 A：元素 [0, 1]：'x' 不是一个数：应写作 0.125, 1/8 或 1.25e-1 之类",
+        ),
+        (
+            {"flops": "8BT"},
+            "字段 flops：'8BT'：因子之间请写 *，例如 8*B；或者 'BT' 之前应有别的运算符",
+        ),
+        (
+            {"split": "[B, Q]"},
+            "字段 split：第 1 轴（从 0 数起）：'Q'：没有名称 'Q'，可用的名称有 B, H, T, D",
+        ),
+        ({"scael": 1}, "没有字段 'scael'（是否指 'scale'？）；字段有 " + ", ".join(FIELDS)),
+    ],
+)
+def test_a_refusal_is_told_in_chinese_too(raw, told):
+    assert refusal(raw, "zh") == told
 
 
 def test_every_type_of_field_is_read():

@@ -1,4 +1,5 @@
 import contextlib
+import re
 from fractions import Fraction
 
 import pytest
@@ -23,10 +24,12 @@ VALUES = {name: Fraction(size) for name, size in SIZES.items()}
 def complaint_about(text, names=NAMES):
     with pytest.raises(ExpressionError) as caught:
         parse(text, names)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < 400
-    return message
+    english, chinese = str(caught.value), caught.value.told("zh")
+    for message in (english, chinese):
+        assert "\n" not in message
+        assert len(message) < 400
+    assert re.search("[\u4e00-\u9fff]", chinese)
+    return english
 
 
 def same(a, b, **how):
@@ -420,6 +423,7 @@ def test_an_unreadable_shape_is_said(raw, problem):
         parse_shape(raw, NAMES)
     assert problem in str(caught.value)
     assert len(str(caught.value)) < 300
+    assert re.search("[\u4e00-\u9fff]", caught.value.told("zh"))
 
 
 @pytest.mark.parametrize(

@@ -30,15 +30,19 @@ def test_a_short_value_is_quoted_whole():
 
 
 def test_the_nearest_known_word_is_offered_whatever_its_case():
-    assert did_you_mean("t_Q", ["B", "T_q"]) == " (did you mean 'T_q'?)"
+    assert did_you_mean("t_Q", ["B", "T_q"]) == (
+        " (did you mean 'T_q'?)",
+        "（是否指 'T_q'？）",
+    )
     assert (
-        did_you_mean("unchangd_row", ["A", "unchanged_row"]) == " (did you mean 'unchanged_row'?)"
+        did_you_mean("unchangd_row", ["A", "unchanged_row"])[0]
+        == " (did you mean 'unchanged_row'?)"
     )
 
 
 def test_nothing_is_offered_if_no_word_is_near():
-    assert did_you_mean("x", ["A", "Z"]) == ""
-    assert did_you_mean("q" * 100_000, ["A"]) == ""
+    assert did_you_mean("x", ["A", "Z"]) == ("", "")
+    assert did_you_mean("q" * 100_000, ["A"]) == ("", "")
 
 
 def test_full_width_signs_become_ascii_and_exponents_stay():

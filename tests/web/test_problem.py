@@ -171,6 +171,17 @@ def test_a_matrix_that_is_half_filled_in_names_the_empty_entry(browse):
     assert "entry [0, 1] is empty" in response.text
 
 
+def test_what_is_wrong_with_a_field_is_told_in_the_language_of_the_page(browse):
+    typed = ANSWERS | {"A.1.0": "0,8", "Z.0.0": "1", "unchanged_row": "4,800"}
+    zh = {"Accept-Language": "zh"}
+    response = browse("student").post(f"/problems/{SHEET}", data=typed, headers=zh)
+    assert response.status_code == 422
+    assert "元素 [1, 0]：&#39;0,8&#39; 不是一个数：请写 0.8，用小数点" in response.text
+    assert "元素 [0, 1] 为空" in response.text
+    assert "&#39;4,800&#39; 不是一个整数：请去掉逗号" in response.text
+    assert "字段 unchanged_row" not in response.text
+
+
 def test_a_sheet_with_nothing_filled_in_is_not_sent(browse):
     response = browse("student").post(f"/problems/{SHEET}", data={"part": "answers", "Z.0.0": " "})
     assert response.status_code == 422
