@@ -16,20 +16,30 @@ def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
     repeated = Counter(names)
     for path, name in zip(paths, names, strict=True):
         if path.is_dir():
-            raise UnreadableSubmission(f"{path} is a folder; expected files, or a .zip of it")
+            raise UnreadableSubmission(
+                f"{path} is a folder; expected files, or a .zip of it",
+                f"{path} 是文件夹；应为文件，或它的 .zip",
+            )
         if not path.exists():
-            raise UnreadableSubmission(f"no such file: {path}")
+            raise UnreadableSubmission(f"no such file: {path}", f"没有这个文件：{path}")
         if not path.is_file():
-            raise UnreadableSubmission(f"{path} is a device or a pipe; expected files")
+            raise UnreadableSubmission(
+                f"{path} is a device or a pipe; expected files", f"{path} 是设备或管道；应为文件"
+            )
         if repeated[name] > 1:
-            raise UnreadableSubmission(f"two files are called {name!r}")
+            raise UnreadableSubmission(f"two files are called {name!r}", f"有两个文件都叫 {name!r}")
     total = sum(path.stat().st_size for path in paths)
     if total > limit:
-        raise SubmissionTooLarge(f"the submission has {total} bytes; at most {limit} are taken")
+        raise SubmissionTooLarge(
+            f"the submission has {total} bytes; at most {limit} are taken",
+            f"提交共 {total} 字节；最多接受 {limit} 字节",
+        )
     try:
         return {name: path.read_bytes() for path, name in zip(paths, names, strict=True)}
     except OSError as error:
-        raise UnreadableSubmission(f"{error.filename} cannot be read: {error.strerror}") from error
+        raise UnreadableSubmission(
+            f"{error.filename} cannot be read: {error.strerror}", f"无法读取 {error.filename}"
+        ) from error
 
 
 def _names(paths: list[Path]) -> list[str]:

@@ -62,7 +62,8 @@ def unpack(archive: str, data: bytes, limit: int) -> Iterator[tuple[str, bytes]]
     # Counted before an object is made for each.
     if data.count(_RECORD) > ENTRY_LIMIT:
         raise SubmissionTooLarge(
-            f"{archive} has more than {ENTRY_LIMIT} entries, which is the most that is taken"
+            f"{archive} has more than {ENTRY_LIMIT} entries, which is the most that is taken",
+            f"{archive} 中的条目超过 {ENTRY_LIMIT} 个，即最多接受的数目",
         )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as opened:
@@ -74,7 +75,8 @@ def unpack(archive: str, data: bytes, limit: int) -> Iterator[tuple[str, bytes]]
                 yield path.removeprefix(top), _content(opened, info)
     except _BROKEN:
         raise UnreadableSubmission(
-            f"{archive} is broken, or no zip archive: pack the files once more"
+            f"{archive} is broken, or no zip archive: pack the files once more",
+            f"{archive} 已损坏，或不是 zip 压缩包：请重新打包",
         ) from None
 
 
@@ -99,7 +101,9 @@ def _members(archive: str, entries: Sequence[zipfile.ZipInfo]) -> Iterator[Membe
         if not is_plain(path.removesuffix("/")):
             raise UnreadableSubmission(
                 f"{archive} holds {quoted(path)}; expected short relative paths with / between "
-                "folders, such as model/layers.py"
+                "folders, such as model/layers.py",
+                f"{archive} 中有 {quoted(path)}；应为较短的相对路径，文件夹之间用 /，"
+                "例如 model/layers.py",
             )
         if path.endswith("/") or _is_clutter(path):
             continue
@@ -133,31 +137,45 @@ def _check_kind(archive: str, path: str, info: zipfile.ZipInfo) -> None:
     """Raises UnreadableSubmission for what is no plain file that can be unpacked here."""
     suffix = PurePath(path).suffix.lower()
     kind = stat.S_IFMT(info.external_attr >> 16)
-    reason = ""
+    method = info.compress_type
     if kind not in (0, stat.S_IFREG):
-        reason = "which is a link or a device; pack plain files and folders"
+        english = "which is a link or a device; pack plain files and folders"
+        chinese = "它是链接或设备；请打包普通文件与文件夹"
     elif suffix in ARCHIVES:
-        reason = "an archive in an archive; pack the files themselves"
+        english = "an archive in an archive; pack the files themselves"
+        chinese = "它是压缩包中的压缩包；请直接打包其中的文件"
     elif suffix in COMPILED:
-        reason = "compiled code, which is not run here; send Python files"
+        english = "compiled code, which is not run here; send Python files"
+        chinese = "它是编译后的代码，这里不会运行；请提交 Python 文件"
     elif info.flag_bits & _ENCRYPTED:
-        reason = "which is encrypted; pack it without a password"
-    elif info.compress_type not in _METHODS:
-        reason = f"packed by method {info.compress_type}; expected deflate, as in any common zip"
-    if reason:
-        raise UnreadableSubmission(f"{archive} holds {quoted(path)}, {reason}")
+        english = "which is encrypted; pack it without a password"
+        chinese = "它被加密；请不带密码打包"
+    elif method not in _METHODS:
+        english = f"packed by method {method}; expected deflate, as in any common zip"
+        chinese = f"其压缩方法为 {method}；应为普通 zip 的 deflate"
+    else:
+        return
+    shown = quoted(path)
+    raise UnreadableSubmission(
+        f"{archive} holds {shown}, {english}", f"{archive} 中有 {shown}，{chinese}"
+    )
 
 
 def _check_sizes(archive: str, members: Sequence[Member], limit: int) -> None:
     """Refuses by what the archive says, before anything is unpacked."""
     total = sum(info.file_size for _, info in members)
     if total > limit:
-        raise SubmissionTooLarge(f"{archive} unpacks to {total} bytes; at most {limit} are taken")
+        raise SubmissionTooLarge(
+            f"{archive} unpacks to {total} bytes; at most {limit} are taken",
+            f"{archive} 解压后有 {total} 字节；最多接受 {limit} 字节",
+        )
     for path, info in members:
         if info.file_size > max(RATIO_FREE, RATIO_LIMIT * info.compress_size):
             raise UnreadableSubmission(
                 f"{archive} holds {quoted(path)}, whose {info.file_size} bytes are packed into "
-                f"{info.compress_size}; leave out what holds so little"
+                f"{info.compress_size}; leave out what holds so little",
+                f"{archive} 中有 {quoted(path)}，其 {info.file_size} 字节被压缩成 "
+                f"{info.compress_size} 字节；请去掉内容这么少的文件",
             )
 
 

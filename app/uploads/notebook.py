@@ -9,7 +9,10 @@ from app.errors import SubmissionTooLarge, UnreadableSubmission
 
 SUFFIX = ".ipynb"
 CELL_LIMIT = 1000
-HINT = "a notebook is smaller without its outputs: clear them in Jupyter and save it again"
+HINT = (
+    "; a notebook is smaller without its outputs: clear them in Jupyter and save it again",
+    "；笔记本去掉输出后会小一些：请在 Jupyter 中清除输出并重新保存",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,10 @@ def code_cells(name: str, data: bytes) -> list[Cell]:
     """
     cells = _cells(name, _read(name, data)) if data.strip() else []
     if len(cells) > CELL_LIMIT:
-        raise SubmissionTooLarge(f"{name} has {len(cells)} cells; at most {CELL_LIMIT} are taken")
+        raise SubmissionTooLarge(
+            f"{name} has {len(cells)} cells; at most {CELL_LIMIT} are taken",
+            f"{name} 有 {len(cells)} 个单元格；最多接受 {CELL_LIMIT} 个",
+        )
     texts = [text for text in _code(name, cells) if text.strip()]
     return [Cell(number, text) for number, text in enumerate(texts, start=1)]
 
@@ -38,27 +44,35 @@ def _read(name: str, data: bytes) -> object:
         return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnreadableSubmission(
-            f"byte {error.start} of {name} is not UTF-8, expected a Jupyter notebook"
+            f"byte {error.start} of {name} is not UTF-8, expected a Jupyter notebook",
+            f"{name} 的第 {error.start} 个字节不是 UTF-8，应为 Jupyter 笔记本",
         ) from None
     except json.JSONDecodeError as error:
         raise UnreadableSubmission(
             f"{name} is not JSON at line {error.lineno}, column {error.colno}; "
-            "expected a Jupyter notebook: save it in Jupyter again"
+            "expected a Jupyter notebook: save it in Jupyter again",
+            f"{name} 第 {error.lineno} 行第 {error.colno} 列不是 JSON；应为 Jupyter 笔记本：请在 "
+            "Jupyter 中重新保存",
         ) from None
     except (RecursionError, ValueError):  # nested too deeply, an integer of too many digits
         raise UnreadableSubmission(
-            f"{name} is not JSON that can be read, expected a Jupyter notebook"
+            f"{name} is not JSON that can be read, expected a Jupyter notebook",
+            f"{name} 不是可读取的 JSON，应为 Jupyter 笔记本",
         ) from None
 
 
 def _cells(name: str, book: object) -> list[object]:
     if isinstance(book, Mapping) and "worksheets" in book:
         raise UnreadableSubmission(
-            f"{name} is a notebook of an old format (3); open it in Jupyter and save it again"
+            f"{name} is a notebook of an old format (3); open it in Jupyter and save it again",
+            f"{name} 是旧格式（3）的笔记本；请在 Jupyter 中打开并重新保存",
         )
     cells = book.get("cells") if isinstance(book, Mapping) else None
     if not isinstance(cells, list):
-        raise UnreadableSubmission(f"{name} is no notebook: expected an object with a list `cells`")
+        raise UnreadableSubmission(
+            f"{name} is no notebook: expected an object with a list `cells`",
+            f"{name} 不是笔记本：应为带有列表 `cells` 的对象",
+        )
     return cells
 
 
@@ -84,5 +98,7 @@ def _text(name: str, position: int, source: object) -> str:
 
 def _broken(name: str, position: int, found: object, expected: str) -> UnreadableSubmission:
     return UnreadableSubmission(
-        f"{name} is a broken notebook: cells[{position}] holds {quoted(found)}, expected {expected}"
+        f"{name} is a broken notebook: cells[{position}] holds {quoted(found)}, expected "
+        f"{expected}",
+        f"{name} 是损坏的笔记本：cells[{position}] 中有 {quoted(found)}；请在 Jupyter 中重新保存",
     )

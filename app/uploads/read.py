@@ -21,12 +21,16 @@ CODE_SUFFIXES = (".py", notebook.SUFFIX)
 def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
     """Raises SubmissionTooLarge for more than 50 files or more than ``limit`` bytes in all."""
     if len(files) > COUNT_LIMIT:
-        raise SubmissionTooLarge(f"{len(files)} files were sent; at most {COUNT_LIMIT} are taken")
+        raise SubmissionTooLarge(
+            f"{len(files)} files were sent; at most {COUNT_LIMIT} are taken",
+            f"收到了 {len(files)} 个文件；最多接受 {COUNT_LIMIT} 个",
+        )
     total = sum(map(len, files.values()))
     if total > limit:
-        hint = "; " + notebook.HINT if any(_ending(n) == notebook.SUFFIX for n in files) else ""
+        hint = notebook.HINT if any(_ending(n) == notebook.SUFFIX for n in files) else ("", "")
         raise SubmissionTooLarge(
-            f"the submission has {total} bytes; at most {limit} are taken{hint}"
+            f"the submission has {total} bytes; at most {limit} are taken{hint[0]}",
+            f"提交共 {total} 字节；最多接受 {limit} 字节{hint[1]}",
         )
 
 
@@ -37,7 +41,8 @@ def check_names(files: Iterable[str]) -> None:
         if not is_plain(name) or any(part.startswith(".") for part in name.split("/")):
             raise UnreadableSubmission(
                 f"a file is called {quoted(name)}; expected a plain name such as attention.py or "
-                "model/layers.py"
+                "model/layers.py",
+                f"有文件名为 {quoted(name)}；应为 attention.py 或 model/layers.py 之类的普通名称",
             )
 
 
@@ -60,12 +65,15 @@ def read_answers(
 ) -> Submission:
     """A submission from a JSON object of answers, a text, or both. Raises UnreadableSubmission."""
     if isinstance(problem, CodeProblem):
-        raise UnreadableSubmission(f"{problem.id} asks for code; send a .py file, not answers")
+        raise UnreadableSubmission(
+            f"{problem.id} asks for code; send a .py file, not answers",
+            f"{problem.id} 要求提交代码；请提交 .py 文件，而不是答案",
+        )
     parse_answers(problem.fields, answers)
     if isinstance(problem, TextProblem):
         return Submission(answers=answers, text=_checked_text(problem, text))
     if text:
-        raise UnreadableSubmission(f"{problem.id} asks for no text")
+        raise UnreadableSubmission(f"{problem.id} asks for no text", f"{problem.id} 不要求提交文字")
     return Submission(answers=answers)
 
 
@@ -74,13 +82,19 @@ def _checked_text(problem: TextProblem, text: object) -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise UnreadableSubmission(f"text is {quoted(text)}; expected a string")
+        raise UnreadableSubmission(
+            f"text is {quoted(text)}; expected a string",
+            f"text 为 {quoted(text)}；应为字符串",
+        )
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in plain:
-        raise UnreadableSubmission("the text holds a NUL, which is not a character")
+        raise UnreadableSubmission(
+            "the text holds a NUL, which is not a character", "文字中有 NUL，它不是字符"
+        )
     if len(plain) > problem.max_chars:
         raise UnreadableSubmission(
-            f"the text has {len(plain)} characters; {problem.id} takes at most {problem.max_chars}"
+            f"the text has {len(plain)} characters; {problem.id} takes at most {problem.max_chars}",
+            f"文字有 {len(plain)} 个字符；{problem.id} 最多接受 {problem.max_chars} 个",
         )
     return plain
 
@@ -90,11 +104,16 @@ def _code(problem: CodeProblem, files: Mapping[str, bytes], limit: int) -> Submi
         if _ending(name) not in CODE_SUFFIXES and not is_archive(name):
             raise UnreadableSubmission(
                 f"{problem.id} takes .py files and .ipynb notebooks; {name!r} is neither (data may "
-                "come beside them in a .zip)"
+                "come beside them in a .zip)",
+                f"{problem.id} 接受 .py 文件与 .ipynb 笔记本；{name!r} 两者都不是（数据可与它们一起"
+                "打包成 .zip）",
             )
     kept = _told_apart(_unpacked(files, limit), limit)
     if not any(_ending(name) in CODE_SUFFIXES for name in kept):
-        raise UnreadableSubmission(f"there is no .py or .ipynb file in {', '.join(files)}")
+        listed = ", ".join(files)
+        raise UnreadableSubmission(
+            f"there is no .py or .ipynb file in {listed}", f"{listed} 中没有 .py 或 .ipynb 文件"
+        )
     for name, data in kept.items():
         if _ending(name) == notebook.SUFFIX:
             notebook.code_cells(name, data)
@@ -121,14 +140,18 @@ def _told_apart(found: Iterable[tuple[str, str, bytes]], limit: int) -> dict[str
         path = _kept_path(name)
         if other := places.get(same(path)):
             raise UnreadableSubmission(
-                f"two files have one name, {other} and {place}; nobody can know which is meant"
+                f"two files have one name, {other} and {place}; nobody can know which is meant",
+                f"两个文件同名：{other} 与 {place}；无法知道指的是哪一个",
             )
         kept[path], places[same(path)] = data, place
         check_sizes(kept, limit)
     for path in kept:
         for folder in PurePath(path).parents:
             if str(folder) in kept:
-                raise UnreadableSubmission(f"{places[same(str(folder))]} is a file and a folder")
+                place = places[same(str(folder))]
+                raise UnreadableSubmission(
+                    f"{place} is a file and a folder", f"{place} 既是文件又是文件夹"
+                )
     return kept
 
 
@@ -146,12 +169,16 @@ def _kept_path(name: str) -> str:
 
 def _essay(problem: TextProblem, files: Mapping[str, bytes]) -> Submission:
     if len(files) != 1:
-        raise UnreadableSubmission(f"{problem.id} takes one file; {len(files)} were sent")
+        raise UnreadableSubmission(
+            f"{problem.id} takes one file; {len(files)} were sent",
+            f"{problem.id} 只接受一个文件；收到了 {len(files)} 个",
+        )
     name, data = next(iter(files.items()))
     ending = _ending(name)
     if ending not in (".txt", ".md", ".json"):
         raise UnreadableSubmission(
-            f"{problem.id} takes a .txt, .md or .json file; {name!r} is none of them"
+            f"{problem.id} takes a .txt, .md or .json file; {name!r} is none of them",
+            f"{problem.id} 接受 .txt、.md 或 .json 文件；{name!r} 都不是",
         )
     if not data.strip():
         return Submission(files={name: data})
@@ -161,26 +188,39 @@ def _essay(problem: TextProblem, files: Mapping[str, bytes]) -> Submission:
         return read_answers(problem, {}, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnreadableSubmission(
-            f"byte {error.start} of {name} is not UTF-8: save the file in UTF-8"
+            f"byte {error.start} of {name} is not UTF-8: save the file in UTF-8",
+            f"{name} 的第 {error.start} 个字节不是 UTF-8：请将文件保存为 UTF-8",
         ) from None
 
 
 def _stated(problem: TextProblem, stated: Mapping[str, object]) -> Submission:
     unknown = sorted(stated.keys() - {"text", "answers"})
     if unknown:
-        raise UnreadableSubmission(f"unknown key {quoted(unknown[0])}; expected text or answers")
+        raise UnreadableSubmission(
+            f"unknown key {quoted(unknown[0])}; expected text or answers",
+            f"没有键 {quoted(unknown[0])}；应为 text 或 answers",
+        )
     answers = stated.get("answers", {})
     if not isinstance(answers, Mapping):
-        raise UnreadableSubmission("answers is no object; expected the fields by name")
+        raise UnreadableSubmission(
+            "answers is no object; expected the fields by name",
+            "answers 不是对象；应按名称给出各字段",
+        )
     return read_answers(problem, answers, stated.get("text"))
 
 
 def _sheet(problem: AnswerProblem, files: Mapping[str, bytes]) -> Submission:
     if len(files) != 1:
-        raise UnreadableSubmission(f"{problem.id} takes one .json file; {len(files)} were sent")
+        raise UnreadableSubmission(
+            f"{problem.id} takes one .json file; {len(files)} were sent",
+            f"{problem.id} 只接受一个 .json 文件；收到了 {len(files)} 个",
+        )
     name, data = next(iter(files.items()))
     if _ending(name) != ".json":
-        raise UnreadableSubmission(f"{problem.id} takes a .json file of answers; {name!r} is none")
+        raise UnreadableSubmission(
+            f"{problem.id} takes a .json file of answers; {name!r} is none",
+            f"{problem.id} 接受 .json 答案文件；{name!r} 不是",
+        )
     if not data.strip():
         return Submission(files={name: data})
     return read_answers(problem, parse_json_object(data))
