@@ -92,7 +92,7 @@ def test_every_remark_has_words_and_stands_in_the_text_of_80_columns(language, s
     for remark in report.remarks:
         assert remark.text in remark.message
         assert "hw.ipynb" in remark.message
-    heading = {"en": "When your files were loaded:", "zh": "加载文件时的说明:"}[language]
+    heading = {"en": "When your files were loaded:", "zh": "加载文件时的说明："}[language]
     assert heading in text.splitlines()
 
 
