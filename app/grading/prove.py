@@ -24,6 +24,7 @@ from app.grading.known_work import (
 )
 from app.grading.margin import CLOSE
 from app.grading.proof import Flaw, Proof, unreached
+from app.grading.stated_results import stated_result_flaws
 from app.grading.two_references import second_opinion_flaws
 from app.grading.wrong_work import SEED, graded_wrong, judged_wrong
 from app.sandbox.remembering import RememberingSandbox
@@ -45,6 +46,7 @@ def prove(problem: Problem, sandbox: Sandbox, seeds: int = SEEDS) -> Proof:
         *_solution(problem, sandbox),
         *_starter(problem, sandbox),
         *_two_references(problem, drawn),
+        *_stated_results(problem, drawn),
     ]
     warnings: list[Flaw] = []
     accepted = {}
@@ -76,6 +78,11 @@ def _two_references(problem: Problem, drawn: Mapping[int, Drawn]) -> list[Flaw]:
         return []
     found = (list(second_opinion_flaws(problem, each)) for each in drawn.values())
     return next(filter(None, found), [])
+
+
+def _stated_results(problem: Problem, drawn: Mapping[int, Drawn]) -> Iterator[Flaw]:
+    if isinstance(problem, CodeProblem):
+        yield from stated_result_flaws(problem, drawn[SEED])
 
 
 def _solution(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:

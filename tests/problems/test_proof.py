@@ -213,3 +213,13 @@ def test_a_case_in_which_the_two_references_differ_is_a_flaw(sandbox, monkeypatc
     (flaw,) = prove(problem, sandbox, seeds=1).flaws
     assert flaw.location == ("cases", "assignment1")
     assert "case assignment1: the two references differ in A" in flaw.message
+
+
+def test_an_axis_that_only_a_left_out_argument_has_may_have_any_size(tmp_path, sandbox):
+    text = PROBLEM.replace("(scores, d_k)", "(scores, d_k, past)")
+    text = text.replace("  d_k: {}\n", "  d_k: {}\n  past: {shape: [P], optional: true}\n")
+    text = text.replace("returns: {scaled: {shape: [T_q,", "returns: {scaled: {shape: [P,")
+    path = tmp_path / "scale.yaml"
+    path.write_text(text, encoding="utf-8")
+    proof = prove(read_problem(path).problem, sandbox, seeds=1)
+    assert [flaw.message for flaw in proof.flaws] == []
