@@ -61,7 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(pages.router)
     add_error_handlers(app, pages.error_page)
     # The last one added sees a request first.
-    app.add_middleware(BodyLimit, limit=settings.upload_limit + OVERHEAD)
+    app.add_middleware(BodyLimit, limit=settings.upload_limit + OVERHEAD, page=pages.error_page)
     app.add_middleware(OwnOrigin, cookie=COOKIE)
     app.add_middleware(RequestTimes, registry=registry)
     app.add_middleware(SecurityHeaders)

@@ -5,6 +5,7 @@ Pages show the same facts as HTML: ``add_error_handlers`` takes the function tha
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -64,14 +65,7 @@ def error_details(status: int, detail: str, errors: Iterable[ErrorPlace] = ()) -
 def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
     """Answers every error of ``app``: with ``page`` to a browser outside /api, else as JSON."""
 
-    def answer(
-        request: Request, details: ErrorDetails, headers: Mapping[str, str] | None = None
-    ) -> Response:
-        if page is None or not _asks_for_page(request):
-            return ErrorResponse(details, headers)
-        response = page(request, details)
-        response.headers.update(headers or {})
-        return response
+    answer = partial(error_answer, page)
 
     def ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, AttestError)
@@ -98,6 +92,20 @@ def add_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
     app.add_exception_handler(HTTPException, frameworks)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Exception, unexpected)
+
+
+def error_answer(
+    page: ErrorPage | None,
+    request: Request,
+    details: ErrorDetails,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """An error as ``page`` draws it to a browser outside /api, else as JSON."""
+    if page is None or not _asks_for_page(request):
+        return ErrorResponse(details, headers)
+    response = page(request, details)
+    response.headers.update(headers or {})
+    return response
 
 
 def _route(request: Request) -> str:

@@ -141,8 +141,12 @@ def test_a_file_that_is_too_large_is_refused_by_its_size(browse, settings):
 
 def test_a_body_that_is_far_too_large_is_a_page_of_its_own(browse, settings):
     files = {"file": ("large.py", b"#" * (settings.upload_limit + 2**20))}
-    response = browse("student").post(f"/problems/{MASKED}", files=files)
-    assert response.status_code == 413
+    for language, sentence in [("en", "bytes; at most"), ("zh", "字节；最多接受")]:
+        headers = {"Accept-Language": language}
+        response = browse("student").post(f"/problems/{MASKED}", files=files, headers=headers)
+        assert response.status_code == 413
+        assert response.headers["content-type"].startswith("text/html")
+        assert sentence in response.text
 
 
 def test_answers_are_taken_from_their_fields(browse, database):
