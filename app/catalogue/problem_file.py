@@ -207,6 +207,9 @@ def _finding(kind: type, detail: ErrorDetails, at: Location) -> Finding:
             return Finding(location, _unknown_key(kind, str(name), detail["loc"]), key=True)
         case "missing":
             return Finding(location, f"the key `{name}` is missing")
+        case "string_type" if isinstance(detail["input"], bool | int | float):
+            told = f"{name} is {_shown(detail['input'])}; expected a text: put it in quotes"
+            return Finding(location, told)
         case _:
             return Finding(location, f"{name} is {_shown(detail['input'])}: {detail['msg']}")
 

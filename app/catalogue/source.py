@@ -16,6 +16,12 @@ from app.errors import Place, ProblemFileError
 SIZE_LIMIT = 256 * 1024
 DEPTH_LIMIT = 40
 
+HINTS = {
+    "mapping values are not allowed": "; a text that holds a colon stands in quotes or below `|`",
+    "character '\\t'": ", a tab; indent with spaces",
+}
+"""What is meant by sentences of the parser, by a part of each."""
+
 Location = tuple[str | int, ...]
 
 
@@ -129,7 +135,9 @@ def _load(name: str, text: str) -> object:
 def _yaml_error(name: str, error: MarkedYAMLError) -> ProblemFileError:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line, mark.column) if mark else (0, 0)
-    return _error(name, line, column, f"this is not YAML: {error.problem or error.context}")
+    problem = str(error.problem or error.context)
+    hint = next((hint for part, hint in HINTS.items() if part in problem), "")
+    return _error(name, line, column, f"this is not YAML: {problem}{hint}")
 
 
 def _unreadable(name: str, text: str, error: Exception) -> ProblemFileError:

@@ -244,6 +244,7 @@ CONTRADICTIONS = [
         "[T_q, ...]",
         "leading axes (...) stand first",
     ),
+    ('"3.2"', "3.2", "3.2", "section is 3.2; expected a text: put it in quotes"),
     ("wall_s: 5", "wall_s: 0", "0, case_s", "wall_s is 0; expected more than 0"),
     ("memory_mb: 256", "memory_mb: 10000000", "10000000", "at most 16384"),
     (
@@ -358,7 +359,8 @@ def test_the_id_is_the_name_of_the_file():
         ("a: !!python/name:os.system x\n", 1, 4, "the tag tag:yaml.org,2002:python/name:os.system"),
         ("a: !mine {b: 1}\n", 1, 4, "the tag !mine is not allowed"),
         ("a: [1, 2\nb: 3\n", 2, 2, "this is not YAML"),
-        ("a:\n\tb: 1\n", 2, 1, "this is not YAML"),
+        ("a:\n\tb: 1\n", 2, 1, "any token, a tab; indent with spaces"),
+        ("a: So: no\n", 1, 6, "; a text that holds a colon stands in quotes or below `|`"),
         ("a: 1\n---\nb: 2\n", 2, 1, "this is not YAML"),
         ("a: " + "[" * 100 + "]" * 100, 1, 41, "nested deeper than 40 levels"),
         ("a: " + "[" * 100_000, 1, 41, "nested deeper than 40 levels"),
