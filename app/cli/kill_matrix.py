@@ -12,8 +12,8 @@ def kill_matrix(proof: Proof) -> list[str]:
     must refuse it stands in brackets. Checks have numbers where their names would be too wide."""
     checks = [check.id for check in proof.problem.checks]
     widest = max([len(name) for name in (*proof.misconceptions, *proof.accepted)], default=0)
-    lines = _rows(proof, checks, checks, widest)
-    if max(map(len, lines)) > COLUMNS:
+    lines = _rows(proof, checks, checks, widest) if proof.misconceptions else []
+    if max(map(len, lines), default=0) > COLUMNS:
         numbers = [str(number) for number in range(1, len(checks) + 1)]
         lines = [*_legend(checks), *_rows(proof, checks, numbers, widest)]
     accepted = [

@@ -76,7 +76,9 @@ def check(
 @app.command()
 def new(
     path: Annotated[str, typer.Argument(help="Where: ASSIGNMENT/ID.yaml, or an id.")],
-    kind: Annotated[str | None, typer.Option(metavar="code|answer|text", help="Of answer.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(metavar="code|answer|text", help="Of problem.")
+    ] = None,
     section: Annotated[str | None, typer.Option(help="Of the chapter, such as 3.3.")] = None,
     title_en: Annotated[str | None, typer.Option(help="Title in English.")] = None,
     title_zh: Annotated[str | None, typer.Option(help="Title in Chinese.")] = None,

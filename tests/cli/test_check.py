@@ -126,6 +126,11 @@ def test_a_narrow_matrix_names_its_checks(printed):
     assert "  heads_before_transpose accepted" in printed
 
 
+def test_where_nothing_is_known_to_be_wrong_there_is_no_matrix(attest):
+    path = "problems/attention/s32-scaling-text.yaml"
+    assert attest("check", path).out.splitlines()[:2] == [f"{path}: proven", ""]
+
+
 @pytest.mark.parametrize(
     ("path", "status", "words"),
     [
