@@ -223,4 +223,11 @@ def _sheet(problem: AnswerProblem, files: Mapping[str, bytes]) -> Submission:
         )
     if not data.strip():
         return Submission(files={name: data})
-    return read_answers(problem, parse_json_object(data))
+    return read_answers(problem, _unwrapped(problem, parse_json_object(data)))
+
+
+def _unwrapped(problem: AnswerProblem, stated: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields, also where they stand in `answers`, as they are posted without a file."""
+    inner = stated.get("answers")
+    alone = stated.keys() == {"answers"} and "answers" not in problem.fields
+    return inner if alone and isinstance(inner, Mapping) else stated

@@ -82,6 +82,15 @@ def test_a_sheet_is_taken_as_its_fields(sheet):
     assert read_answers(sheet, {"unchanged_row": 2}).answers == {"unchanged_row": 2}
 
 
+def test_a_file_of_a_sheet_may_be_wrapped_as_its_body_is(sheet):
+    assert read_files(sheet, {"a.json": b'{"answers": {"unchanged_row": 2}}'}).answers == {
+        "unchanged_row": 2
+    }
+    for data in (b'{"answers": 2}', b'{"answers": {"unchanged_row": 2}, "A": 1}'):
+        with pytest.raises(UnreadableSubmission, match="unknown field 'answers'"):
+            read_files(sheet, {"a.json": data})
+
+
 @pytest.mark.parametrize("data", [b"", b" \n\t"])
 def test_an_empty_file_is_taken_and_is_empty(data, code, sheet):
     assert read_files(code, {"a.py": data}).is_empty
