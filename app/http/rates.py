@@ -19,9 +19,7 @@ class TooManyRequests(AttestError):
 
     def __init__(self, what: str, limit: int, seconds: int) -> None:
         self.headers = {"Retry-After": str(seconds)}
-        super().__init__(
-            f"at most {limit} {what} a minute are taken; try again in {seconds} seconds"
-        )
+        super().__init__(f"at most {limit} {what} a minute are taken; try again in {seconds} s")
 
 
 class Rates:

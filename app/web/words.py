@@ -70,6 +70,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "shape": ("Shape", "形状"),
     "dtype": ("Type", "类型"),
     "scalar": ("a number", "一个数"),
+    "truth": ("True or False", "True 或 False"),
     "dictionary": ("a dictionary", "字典"),
     "dictionaries": ("a list of {count} dictionaries", "{count} 个字典组成的列表"),
     "function": ("a function", "函数"),
