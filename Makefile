@@ -26,7 +26,7 @@ check: install
 	$(BIN)/lint-imports
 
 test: install
-	$(BIN)/python -m pytest $(TEST)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(TEST)
 
 # SECONDS=60 for a short one; what it finds goes into the corpus that make test replays
 fuzz: install

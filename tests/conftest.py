@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,24 @@ from app.settings import Settings
 from app.worker import Grader
 
 PROBLEMS = Path(__file__).resolve().parents[1] / "problems"
+
+SANDBOX_LEVEL = "sandbox level"
+"""The property of a test that says which level of isolation it has attacked."""
+
+_levels: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Counts the tests of each level, in whatever process they ran."""
+    if report.when == "call":
+        _levels.update(str(told) for name, told in report.user_properties if name == SANDBOX_LEVEL)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests attacked each level."""
+    if _levels:
+        counts = ", ".join(f"{count} at level {level}" for level, count in _levels.items())
+        terminalreporter.write_line(f"sandbox tests: {counts}")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Short ways to run one file in the sandbox and look at what came out."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from textwrap import dedent
 from typing import Any
@@ -12,6 +11,7 @@ from app.sandbox.config import LAYERS
 from app.sandbox.job import Answer, Call, Job, Limits
 from app.sandbox.probe import Level
 from app.sandbox.sandbox import Sandbox
+from tests.conftest import SANDBOX_LEVEL
 
 RunCalls = Callable[..., list[Answer]]
 RunOne = Callable[..., Answer]
@@ -53,24 +53,14 @@ def walled(request: pytest.FixtureRequest) -> Sandbox:
     for mark in request.node.iter_markers("needs"):
         if level is Level.LANDLOCK:
             pytest.skip(f"level landlock: {LANDLOCK_LACKS[mark.args[0]]}")
-    ATTACKED[level] += 1
+    request.node.user_properties.append((SANDBOX_LEVEL, str(level)))
     name = "lone" if level is Level.FULL else "landlocked"
     found: Sandbox = request.getfixturevalue(name)
     return found
 
 
-ATTACKED: Counter[str] = Counter()
-
-
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(layer): what a sandbox test is about")
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many tests attacked each level."""
-    if ATTACKED:
-        counts = ", ".join(f"{count} at level {level}" for level, count in ATTACKED.items())
-        terminalreporter.write_line(f"sandbox tests: {counts}")
 
 
 @pytest.fixture(scope="session")
