@@ -87,12 +87,14 @@ _CELL_MAGIC = re.compile(r"(?:[ \t]*\n)*%%(?P<name>\w*)[^\n]*")
 _COMMAND = re.compile(r"(?P<indent>[ \t]*)[%!?](?:\\\n|[^\n])*")
 _TIMED = re.compile(r"%time[ \t]+(?=[^\s-])")
 _REST = re.compile(r"(?:\\\n|[^\n])*")
+# After each star all is optional, so that nothing is tried twice. Possessive stars would say so,
+# but the first versions of Python 3.11 match them wrongly.
 _TOKEN = re.compile(
     r"""
-      '''(?:\\.|(?!''').)*+(?:'''|\Z)
-    | \"""(?:\\.|(?!\""").)*+(?:\"""|\Z)
-    | '(?:\\.|[^'\\\n])*+'?
-    | "(?:\\.|[^"\\\n])*+"?
+      '''(?:[^'\\]+|\\(?:.|\Z)|'(?!''))*(?:''')?
+    | \"""(?:[^"\\]+|\\(?:.|\Z)|"(?!""))*(?:\""")?
+    | '(?:[^'\\\n]+|\\(?:.|\Z))*'?
+    | "(?:[^"\\\n]+|\\(?:.|\Z))*"?
     | \#[^\n]*
     | \\\n
     | (?P<open>[(\[{])
