@@ -4,7 +4,8 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from app.errors import SubmissionTooLarge, UnreadableSubmission
+from app.errors import UnreadableSubmission
+from app.uploads.read import check_total
 
 
 def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
@@ -28,12 +29,7 @@ def read_paths(paths: list[Path], limit: int) -> dict[str, bytes]:
             )
         if repeated[name] > 1:
             raise UnreadableSubmission(f"two files are called {name!r}", f"有两个文件都叫 {name!r}")
-    total = sum(path.stat().st_size for path in paths)
-    if total > limit:
-        raise SubmissionTooLarge(
-            f"the submission has {total} bytes; at most {limit} are taken",
-            f"提交共 {total} 字节；最多接受 {limit} 字节",
-        )
+    check_total(sum(path.stat().st_size for path in paths), limit)
     try:
         return {name: path.read_bytes() for path, name in zip(paths, names, strict=True)}
     except OSError as error:

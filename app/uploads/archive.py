@@ -8,11 +8,10 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
-from pathlib import PurePath
 
 from app.domain.quotation import quoted
 from app.errors import SubmissionTooLarge, UnreadableSubmission
-from app.uploads.paths import depth, is_plain
+from app.uploads.paths import depth, ending, is_plain
 
 SUFFIX = ".zip"
 ENTRY_LIMIT = 2000
@@ -49,7 +48,7 @@ Member = tuple[str, zipfile.ZipInfo]
 
 def is_archive(name: str) -> bool:
     """Whether a file of that name is to be unpacked."""
-    return PurePath(name).suffix.lower() == SUFFIX
+    return ending(name) == SUFFIX
 
 
 def unpack(archive: str, data: bytes, limit: int) -> Iterator[tuple[str, bytes]]:
@@ -129,13 +128,13 @@ def _is_clutter(path: str) -> bool:
     parts = path.split("/")
     return (
         any(part.startswith(".") or part in CLUTTER for part in parts)
-        or PurePath(path).suffix.lower() in CLUTTER_SUFFIXES
+        or ending(path) in CLUTTER_SUFFIXES
     )
 
 
 def _check_kind(archive: str, path: str, info: zipfile.ZipInfo) -> None:
     """Raises UnreadableSubmission for what is no plain file that can be unpacked here."""
-    suffix = PurePath(path).suffix.lower()
+    suffix = ending(path)
     kind = stat.S_IFMT(info.external_attr >> 16)
     method = info.compress_type
     if kind not in (0, stat.S_IFREG):

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from pathlib import PurePath
 
 NAME_LIMIT = 200
 """Bytes of one part of a path; file systems take 255."""
@@ -45,3 +46,8 @@ def same(path: str) -> str:
 def depth(path: str) -> int:
     """How many folders ``path`` leads into."""
     return path.count("/")
+
+
+def ending(path: str) -> str:
+    """What kind of file it is: ``.PY`` of an old system is ``.py``."""
+    return PurePath(path).suffix.lower()

@@ -11,7 +11,7 @@ from app.domain.submission import Submission
 from app.errors import SubmissionTooLarge, UnreadableSubmission
 from app.uploads import notebook
 from app.uploads.archive import is_archive, unpack
-from app.uploads.paths import depth, is_plain, same
+from app.uploads.paths import depth, ending, is_plain, same
 
 SIZE_LIMIT = 5 * 1024 * 1024
 COUNT_LIMIT = 50
@@ -25,9 +25,13 @@ def check_sizes(files: Mapping[str, bytes], limit: int = SIZE_LIMIT) -> None:
             f"{len(files)} files were sent; at most {COUNT_LIMIT} are taken",
             f"收到了 {len(files)} 个文件；最多接受 {COUNT_LIMIT} 个",
         )
-    total = sum(map(len, files.values()))
+    hint = notebook.HINT if any(ending(n) == notebook.SUFFIX for n in files) else ("", "")
+    check_total(sum(map(len, files.values())), limit, hint)
+
+
+def check_total(total: int, limit: int, hint: tuple[str, str] = ("", "")) -> None:
+    """Raises SubmissionTooLarge for more than ``limit`` bytes, with a hint in both languages."""
     if total > limit:
-        hint = notebook.HINT if any(_ending(n) == notebook.SUFFIX for n in files) else ("", "")
         raise SubmissionTooLarge(
             f"the submission has {total} bytes; at most {limit} are taken{hint[0]}",
             f"提交共 {total} 字节；最多接受 {limit} 字节{hint[1]}",
@@ -101,7 +105,7 @@ def _checked_text(problem: TextProblem, text: object) -> str:
 
 def _code(problem: CodeProblem, files: Mapping[str, bytes], limit: int) -> Submission:
     for name in files:
-        if _ending(name) not in CODE_SUFFIXES and not is_archive(name):
+        if ending(name) not in CODE_SUFFIXES and not is_archive(name):
             raise UnreadableSubmission(
                 f"{problem.id} takes .py files and .ipynb notebooks; {name!r} is neither (data may "
                 "come beside them in a .zip)",
@@ -109,13 +113,13 @@ def _code(problem: CodeProblem, files: Mapping[str, bytes], limit: int) -> Submi
                 "打包成 .zip）",
             )
     kept = _told_apart(_unpacked(files, limit), limit)
-    if not any(_ending(name) in CODE_SUFFIXES for name in kept):
+    if not any(ending(name) in CODE_SUFFIXES for name in kept):
         listed = ", ".join(files)
         raise UnreadableSubmission(
             f"there is no .py or .ipynb file in {listed}", f"{listed} 中没有 .py 或 .ipynb 文件"
         )
     for name, data in kept.items():
-        if _ending(name) == notebook.SUFFIX:
+        if ending(name) == notebook.SUFFIX:
             notebook.code_cells(name, data)
     # Where several files define the entry, the first one counts.
     return Submission(files={name: kept[name] for name in sorted(kept, key=depth)})
@@ -155,16 +159,11 @@ def _told_apart(found: Iterable[tuple[str, str, bytes]], limit: int) -> dict[str
     return kept
 
 
-def _ending(name: str) -> str:
-    """What kind of file it is: ``.PY`` of an old system is ``.py``."""
-    return PurePath(name).suffix.lower()
-
-
 def _kept_path(name: str) -> str:
     """The path as Python looks for modules: composed, and code with its ending in small letters."""
     path = unicodedata.normalize("NFC", name)
-    ending = _ending(path)
-    return str(PurePath(path).with_suffix(ending)) if ending in CODE_SUFFIXES else path
+    suffix = ending(path)
+    return str(PurePath(path).with_suffix(suffix)) if suffix in CODE_SUFFIXES else path
 
 
 def _essay(problem: TextProblem, files: Mapping[str, bytes]) -> Submission:
@@ -174,15 +173,15 @@ def _essay(problem: TextProblem, files: Mapping[str, bytes]) -> Submission:
             f"{problem.id} 只接受一个文件；收到了 {len(files)} 个",
         )
     name, data = next(iter(files.items()))
-    ending = _ending(name)
-    if ending not in (".txt", ".md", ".json"):
+    suffix = ending(name)
+    if suffix not in (".txt", ".md", ".json"):
         raise UnreadableSubmission(
             f"{problem.id} takes a .txt, .md or .json file; {name!r} is none of them",
             f"{problem.id} 接受 .txt、.md 或 .json 文件；{name!r} 都不是",
         )
     if not data.strip():
         return Submission(files={name: data})
-    if ending == ".json":
+    if suffix == ".json":
         return _stated(problem, parse_json_object(data))
     try:
         return read_answers(problem, {}, data.decode("utf-8-sig"))
@@ -216,7 +215,7 @@ def _sheet(problem: AnswerProblem, files: Mapping[str, bytes]) -> Submission:
             f"{problem.id} 只接受一个 .json 文件；收到了 {len(files)} 个",
         )
     name, data = next(iter(files.items()))
-    if _ending(name) != ".json":
+    if ending(name) != ".json":
         raise UnreadableSubmission(
             f"{problem.id} takes a .json file of answers; {name!r} is none",
             f"{problem.id} 接受 .json 答案文件；{name!r} 不是",

@@ -15,11 +15,11 @@ from pygments.lexers.special import TextLexer
 
 from app.errors import AttestError
 from app.uploads import notebook
+from app.uploads.read import CODE_SUFFIXES
 from app.web.hostile import mark_strange
 from app.web.python_lexer import LinearPythonLexer
 
 SHOWN_CHARACTERS, SHOWN_OF_DATA = 200_000, 20_000
-CODE_SUFFIXES = (".py", notebook.SUFFIX)
 LIGHT, DARK = "xcode", "github-dark"
 LEXERS: dict[str, type[Lexer]] = {".py": LinearPythonLexer, ".json": JsonLexer}
 
