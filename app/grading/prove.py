@@ -14,7 +14,7 @@ from app.domain.problem import Accepted, CodeProblem, Problem, check_of, is_refe
 from app.domain.run import CheckResult
 from app.grading.cases import draw_cases
 from app.grading.expected import expected_results
-from app.grading.grade import Drawn, grade
+from app.grading.grade import Drawn
 from app.grading.known_work import (
     close_tolerance,
     decided,
@@ -43,8 +43,8 @@ def prove(problem: Problem, sandbox: Sandbox, seeds: int = SEEDS) -> Proof:
     drawn = dict(_drawn(problem, sandbox, seeds))
     flaws = [
         *starmap(Flaw, unwritten(problem)),
-        *_solution(problem, sandbox),
-        *_starter(problem, sandbox),
+        *_solution(problem, sandbox, drawn.get(SEED)),
+        *_starter(problem, sandbox, drawn.get(SEED)),
         *_two_references(problem, drawn),
         *_stated_results(problem, drawn),
     ]
@@ -85,22 +85,24 @@ def _stated_results(problem: Problem, drawn: Mapping[int, Drawn]) -> Iterator[Fl
         yield from stated_result_flaws(problem, drawn[SEED])
 
 
-def _solution(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
+def _solution(problem: Problem, sandbox: Sandbox, drawn: Drawn | None) -> Iterator[Flaw]:
     if isinstance(problem, CodeProblem) and (
         not problem.solution or is_reference(problem.solution)
     ):
         return  # it is what expected results are made of; comparing it with itself proves nothing
     code = problem.solution if isinstance(problem, CodeProblem) else None
     assert code is None or isinstance(code, str)
-    run = grade(problem, submission_of(problem, code, None), sandbox, SEED)
+    submission = submission_of(problem, code, None)
+    run, _ = graded_with_margins(problem, submission, sandbox, SEED, drawn)
     for result in decided(problem, run):
         if result.outcome != Outcome.PASSED:
             yield Flaw(("solution",), f"the solution fails the check {told(result)}")
 
 
-def _starter(problem: Problem, sandbox: Sandbox) -> Iterator[Flaw]:
+def _starter(problem: Problem, sandbox: Sandbox, drawn: Drawn | None) -> Iterator[Flaw]:
     if isinstance(problem, CodeProblem):
-        run = grade(problem, submission_of(problem, problem.starter, None), sandbox, SEED)
+        submission = submission_of(problem, problem.starter, None)
+        run, _ = graded_with_margins(problem, submission, sandbox, SEED, drawn)
         if run.score:
             yield Flaw(("starter",), f"the starter earns {run.score:g} points; expected 0")
 
