@@ -119,11 +119,12 @@ def _shown(
 def problem_facts(problem: Problem, draft: Draft, settings: Settings) -> dict[str, Any]:
     """What the template shows of a problem itself, whoever looks at it."""
     code = problem if isinstance(problem, CodeProblem) else None
+    signatures = written_entries(code) if code else {}
     return {
         "problem": problem,
         "questions": questions_of(problem),
-        "signatures": written_entries(code) if code else {},
-        "as_above": dict(_as_above(written_entries(code))) if code else {},
+        "signatures": signatures,
+        "as_above": dict(_as_above(signatures)),
         "starter": highlighted(code.starter, ".py") if code else None,
         "draft": draft,
         "upload_limit_mb": settings.upload_limit / 2**20,
